@@ -1,0 +1,12 @@
+# What `make install PREFIX=` puts where; the build folder has the same shape.
+install(TARGETS racehive racehive-cc RUNTIME DESTINATION bin)
+install(CODE "file(CREATE_LINK racehive-cc
+  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/bin/racehive-c++\" SYMBOLIC)")
+install(TARGETS racehive-ld racehive-instrument RUNTIME DESTINATION lib/racehive)
+install(FILES ${CMAKE_BINARY_DIR}/lib/racehive/rt.o ${CMAKE_BINARY_DIR}/lib/racehive/rt_static.o
+              ${CMAKE_BINARY_DIR}/lib/racehive/glue.o
+              ${CMAKE_BINARY_DIR}/lib/racehive/wrapped-symbols
+        DESTINATION lib/racehive)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/racehive DESTINATION include)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man/ DESTINATION share/man/man1
+        FILES_MATCHING PATTERN "*.1")

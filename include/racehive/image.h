@@ -1,0 +1,114 @@
+/*
+ * The tables that racehive-instrument leaves in an instrumented image (executable or shared
+ * library) and that the runtime reads. Both sides include this file; nothing else is shared.
+ *
+ * A *site* is one memory access. A *key* is the switch before one or more sites: sites of one block
+ * whose addresses differ by constants share a key, and then have consecutive numbers. A *place* is
+ * where the code generator put a key; it may put one key in several places, or in none.
+ *
+ * Off, a key in the code is the five bytes of `test $imm32, %eax` whose immediate is the distance
+ * to the key's stub; on, it is `jmp` with that same distance: one byte differs, so it can be
+ * switched under running threads by a single byte store (docs/architecture.md, "Keys").
+ */
+#ifndef RACEHIVE_IMAGE_H
+#define RACEHIVE_IMAGE_H
+
+#include <stdint.h>
+
+#define RH_IMAGE_MAGIC   0x56494852u /* "RHIV" */
+#define RH_IMAGE_VERSION 1u
+/* The ELF note by which tools know an instrumented image. */
+#define RH_NOTE_SECTION ".note.racehive"
+
+/* What a site does to memory: one row per kind (enum suffix, name in commands and JSON). */
+#define RH_ACCESSES(X)                                                                             \
+    X(READ, "read")                                                                                \
+    X(WRITE, "write")                                                                              \
+    X(ATOMIC_READ, "atomic read")                                                                  \
+    X(ATOMIC_WRITE, "atomic write")                                                                \
+    X(ATOMIC_UPDATE, "atomic update")                                                              \
+    X(FENCE, "fence")
+
+enum rh_access_kind {
+#define RH_ACCESS_ENUM(id, name) RH_ACCESS_##id,
+    RH_ACCESSES(RH_ACCESS_ENUM)
+#undef RH_ACCESS_ENUM
+        RH_ACCESS_COUNT
+};
+
+enum rh_site_flags {
+    RH_SITE_SIZED = 1,   /* size known only when it runs (memcpy and friends) */
+    RH_SITE_PARTIAL = 2, /* may touch fewer bytes than size (masked vector access) */
+    RH_SITE_VOLATILE = 4,
+};
+
+struct rh_site_record {
+    uint32_t size;  /* bytes; 0 when RH_SITE_SIZED */
+    int32_t offset; /* of its address from the key's address */
+    uint8_t access; /* enum rh_access_kind */
+    uint8_t order;  /* C11 memory order of an atomic: enum rh_memory_order */
+    uint16_t flags; /* enum rh_site_flags */
+};
+_Static_assert(sizeof(struct rh_site_record) == 12, "packed for size: there are 100,000s");
+
+/* Same values and order as enum rh_order of src/ir. */
+enum rh_memory_order {
+    RH_MO_PLAIN,
+    RH_MO_UNORDERED,
+    RH_MO_RELAXED,
+    RH_MO_ACQUIRE,
+    RH_MO_RELEASE,
+    RH_MO_ACQ_REL,
+    RH_MO_SEQ_CST,
+};
+
+enum rh_key_kind {
+    RH_KEY_ACCESS, /* before its sites */
+    RH_KEY_AFTER,  /* after an atomic or fence that may acquire */
+    RH_KEY_LOOP,   /* before an innermost loop: chooses the copy that carries keys */
+};
+
+#define RH_NO_LOOP 0xffffffffu
+
+struct rh_key_record {
+    uint32_t first_site;
+    uint16_t site_count; /* 0 for loop keys */
+    uint8_t kind;        /* enum rh_key_kind */
+    uint8_t reserved;
+    uint32_t loop; /* key that must be on for this one to be reached, or RH_NO_LOOP */
+};
+_Static_assert(sizeof(struct rh_key_record) == 12, "packed for size");
+
+/* Written by the assembly of the key itself; distances are from the field that holds them. */
+struct rh_key_place {
+    int32_t code; /* to the key's first byte */
+    int32_t flag; /* to the key's byte of data in flag mode; 0 in patch mode */
+    uint32_t key; /* number of the key in its image */
+};
+_Static_assert(sizeof(struct rh_key_place) == 12, "the assembly emits three longs");
+
+/* What the stub and thunk leave on the stack for the hook, lowest address first. `site_sp` is the
+ * stack pointer of the code at the key; `resume` is where it goes on. */
+struct rh_hook_frame {
+    uint64_t rbx, rbp, r11, r10, r9, r8, rsi, rdx, rcx, rax;
+    uint64_t address; /* of the access the key stands for */
+    uint64_t stub;    /* return address into the stub */
+    uint64_t rdi;
+    uint64_t size; /* of a RH_SITE_SIZED access, else 0 */
+    uint64_t key;
+    uint8_t red_zone[128];
+};
+
+struct rh_image {
+    uint32_t magic;
+    uint32_t version;
+    /* Called by the image's thunk; set by the runtime before it switches any key on. */
+    void (*hook)(struct rh_image *image, struct rh_hook_frame *frame);
+    const struct rh_key_record *keys;
+    const struct rh_site_record *sites;
+    const uint32_t *counts; /* key count, site count */
+    const struct rh_key_place *places_begin, *places_end;
+    void *runtime; /* the runtime's own record of this image */
+};
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * The detector `count`: which sites ran, in which threads, how often. It finds no races; it proves
+ * that the way from the key to the report is whole.
+ *
+ * Each thread counts in a table of its own per image, without atomics; a thread that ends adds its
+ * table to the image's totals. Totals name the first few threads of a site.
+ */
+#include "detect.h"
+#include "hook.h"
+#include "keys.h"
+#include "lock.h"
+#include "options.h"
+#include "shared.h"
+#include "sys.h"
+#include "text.h"
+
+enum { MAX_IMAGES = 64, NAMED_THREADS = 4 };
+
+struct thread_counts {
+    struct thread_counts *next; /* all threads alive, under totals_lock */
+    struct rt_thread *thread;
+    uint64_t *hits[MAX_IMAGES]; /* per image, per site */
+    uint64_t syncs;
+};
+
+struct site_total {
+    uint64_t hits;
+    uint32_t threads;
+    uint32_t named[NAMED_THREADS];
+};
+
+static struct rt_lock totals_lock;
+static struct thread_counts *alive;
+static struct site_total *totals[MAX_IMAGES];
+static uint64_t total_syncs;
+static uint32_t total_threads;
+static _Atomic uint64_t uncounted; /* no memory, or more images than we keep */
+
+static bool count_start(void)
+{
+    return true;
+}
+
+/* Makes the thread's state at its first access; NULL when there is no memory. Runs in a hook, so
+ * the list is entered without waiting: a thread that finds the lock taken tries at its next
+ * access. */
+static struct thread_counts *state_of(struct rt_thread *self)
+{
+    if (rt_likely(self->detector != NULL))
+        return self->detector;
+    if (!rt_trylock(&totals_lock))
+        return NULL;
+    struct thread_counts *state = rt_map(sizeof *state);
+    if (state) {
+        state->thread = self;
+        state->next = alive;
+        alive = state;
+        self->detector = state;
+    }
+    rt_unlock(&totals_lock);
+    return state;
+}
+
+static void count_access(struct rt_thread *self, const struct rt_access *a)
+{
+    const struct rt_image *image = a->image->runtime;
+    struct thread_counts *state = state_of(self);
+    if (rt_unlikely(!state || image->number >= MAX_IMAGES)) {
+        atomic_fetch_add_explicit(&uncounted, 1, memory_order_relaxed);
+        return;
+    }
+    uint64_t *hits = state->hits[image->number];
+    if (rt_unlikely(!hits)) {
+        hits = rt_map(image->site_count * sizeof *hits);
+        if (!hits) {
+            atomic_fetch_add_explicit(&uncounted, 1, memory_order_relaxed);
+            return;
+        }
+        __atomic_store_n(&state->hits[image->number], hits, __ATOMIC_RELEASE);
+    }
+    hits[a->site]++;
+}
+
+static void count_after(struct rt_thread *self, const struct rt_access *a)
+{
+    (void)self;
+    (void)a; /* counted before */
+}
+
+static void count_sync(struct rt_thread *self, enum rt_sync what, const volatile void *object)
+{
+    (void)what;
+    (void)object;
+    struct thread_counts *state = state_of(self);
+    if (state)
+        state->syncs++;
+}
+
+static void add_hits(uint32_t number, const uint64_t *hits, uint32_t thread)
+{
+    const struct rt_image *image = rt_image_at(number);
+    if (!image || !hits)
+        return;
+    if (!totals[number])
+        totals[number] = rt_map(image->site_count * sizeof(struct site_total));
+    struct site_total *total = totals[number];
+    for (uint32_t s = 0; total && s < image->site_count; s++) {
+        if (!hits[s])
+            continue;
+        total[s].hits += hits[s];
+        if (total[s].threads < NAMED_THREADS)
+            total[s].named[total[s].threads] = thread;
+        total[s].threads++;
+    }
+}
+
+/* Adds a thread's table to the totals, under totals_lock. */
+static void add_thread(struct thread_counts *state)
+{
+    total_threads++;
+    total_syncs += state->syncs;
+    for (uint32_t i = 0; i < MAX_IMAGES; i++)
+        add_hits(i, __atomic_load_n(&state->hits[i], __ATOMIC_ACQUIRE), state->thread->id);
+}
+
+static void count_thread_begin(struct rt_thread *self)
+{
+    self->detector = NULL;
+}
+
+static void release(struct thread_counts *state)
+{
+    for (uint32_t i = 0; i < MAX_IMAGES; i++) {
+        const struct rt_image *image = state->hits[i] ? rt_image_at(i) : NULL;
+        if (image)
+            rt_unmap(state->hits[i], image->site_count * sizeof(uint64_t));
+    }
+    rt_unmap(state, sizeof *state);
+}
+
+static void count_thread_end(struct rt_thread *self)
+{
+    struct thread_counts *state = self->detector;
+    if (!state)
+        return;
+    self->detector = NULL;
+    rt_lock(&totals_lock);
+    struct thread_counts **at = &alive;
+    while (*at != state)
+        at = &(*at)->next;
+    *at = state->next;
+    add_thread(state);
+    rt_unlock(&totals_lock);
+    release(state);
+}
+
+/* The child has one thread and starts from nothing: what the parent counted is the parent's to
+ * tell. */
+static void count_after_fork(struct rt_thread *self)
+{
+    atomic_store(&totals_lock.word, 0);
+    alive = NULL;
+    for (uint32_t i = 0; i < MAX_IMAGES; i++)
+        totals[i] = NULL;
+    total_syncs = 0;
+    total_threads = 0;
+    atomic_store(&uncounted, 0);
+    self->detector = NULL;
+}
+
+static void report_site(int log, uint32_t image, uint32_t site, const struct site_total *total)
+{
+    rt_post(RH_EVENT_COUNT, 0, (uint64_t)image << 32 | site, total->hits, total->threads, 0);
+    if (!rt_options.verbose)
+        return;
+    struct rt_line line = {0};
+    rt_line_text(&line, "count: site ");
+    if (image) {
+        rt_line_number(&line, image);
+        rt_line_text(&line, ":");
+    }
+    rt_line_number(&line, site);
+    rt_line_text(&line, " ran ");
+    rt_line_number(&line, total->hits);
+    rt_line_text(&line, " times in ");
+    rt_line_number(&line, total->threads);
+    rt_line_text(&line, total->threads == 1 ? " thread:" : " threads:");
+    for (uint32_t t = 0; t < total->threads && t < NAMED_THREADS; t++) {
+        rt_line_text(&line, " ");
+        rt_line_number(&line, total->named[t]);
+    }
+    rt_line_text(&line, total->threads > NAMED_THREADS ? " ..." : "");
+    rt_log_line(log, &line);
+}
+
+static void report_counter(int log, const char *name, uint64_t value)
+{
+    if (!value)
+        return;
+    struct rt_line line = {0};
+    rt_line_text(&line, "count: ");
+    rt_line_number(&line, value);
+    rt_line_text(&line, " left out: ");
+    rt_line_text(&line, name);
+    rt_log_line(log, &line);
+}
+
+static void report_troubles(int log)
+{
+    for (int i = 0; i < RT_DROP_COUNT; i++)
+        report_counter(log, rt_drop_name(i), atomic_load(&rt_drops[i]));
+    for (int i = 0; i < RT_KEY_TROUBLE_COUNT; i++)
+        report_counter(log, rt_key_trouble_name(i), atomic_load(&rt_key_troubles[i]));
+    report_counter(log, "no memory, or too many images", atomic_load(&uncounted));
+}
+
+static void report_summary(int log, uint64_t hits, uint64_t sites)
+{
+    struct rt_line line = {0};
+    rt_line_text(&line, "count: ");
+    rt_line_number(&line, hits);
+    rt_line_text(&line, " accesses at ");
+    rt_line_number(&line, sites);
+    rt_line_text(&line, " sites in ");
+    rt_line_number(&line, total_threads);
+    rt_line_text(&line, total_threads == 1 ? " thread, " : " threads, ");
+    rt_line_number(&line, total_syncs);
+    rt_line_text(&line, " synchronisation events, ");
+    rt_line_number(&line, atomic_load(&rt_key_switches));
+    rt_line_text(&line, " key switches");
+    rt_log_line(log, &line);
+}
+
+static void count_finish(void)
+{
+    uint64_t hits = 0, sites = 0;
+    rt_lock(&totals_lock);
+    for (struct thread_counts *t = alive; t; t = t->next)
+        add_thread(t);
+    int log = rt_log_open();
+    for (uint32_t i = 0; i < MAX_IMAGES; i++) {
+        const struct rt_image *image = totals[i] ? rt_image_at(i) : NULL;
+        for (uint32_t s = 0; image && s < image->site_count; s++) {
+            if (!totals[i][s].hits)
+                continue;
+            hits += totals[i][s].hits;
+            sites++;
+            report_site(log, i, s, &totals[i][s]);
+        }
+    }
+    report_summary(log, hits, sites);
+    report_troubles(log);
+    rt_log_close(log);
+    rt_unlock(&totals_lock);
+}
+
+const struct rt_detector rt_detector_count = {
+    .name = "count",
+    .summary = "which sites ran, in which threads, how often",
+    .start = count_start,
+    .access = count_access,
+    .after = count_after,
+    .sync = count_sync,
+    .thread_begin = count_thread_begin,
+    .thread_end = count_thread_end,
+    .after_fork = count_after_fork,
+    .finish = count_finish,
+};

@@ -1,0 +1,62 @@
+/*
+ * What every instrumented image carries: the description of its tables, and the two calls that tell
+ * the runtime of it. The runtime sits in the executable; an instrumented library that is loaded by
+ * a program without it finds no one to tell, and its keys stay off.
+ */
+#include <stddef.h>
+
+#include "racehive/image.h"
+
+/* Name "Racehive", type 1, four bytes: the version of image.h. */
+__asm__(".pushsection " RH_NOTE_SECTION ",\"a\",@note\n"
+        "\t.balign 4\n"
+        "\t.long 9, 4, 1\n"
+        "\t.asciz \"Racehive\"\n"
+        "\t.balign 4\n"
+        "\t.long 1\n"
+        "\t.popsection\n");
+_Static_assert(RH_IMAGE_VERSION == 1, "the note above repeats it");
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+extern HIDDEN const struct rh_key_record __rh_keys[];
+extern HIDDEN const struct rh_site_record __rh_sites[];
+extern HIDDEN const uint32_t __rh_counts[];
+/* Made by the linker when the image has at least one place. */
+extern HIDDEN __attribute__((weak)) const struct rh_key_place __start___rh_places[];
+extern HIDDEN __attribute__((weak)) const struct rh_key_place __stop___rh_places[];
+
+__attribute__((weak)) void __rh_image_register(struct rh_image *image);
+__attribute__((weak)) void __rh_image_unregister(struct rh_image *image);
+
+/* Reached only if a key were switched on before the runtime had set its hook. */
+static void do_nothing(struct rh_image *image, struct rh_hook_frame *frame)
+{
+    (void)image;
+    (void)frame;
+}
+
+HIDDEN struct rh_image __rh_image = {
+    .magic = RH_IMAGE_MAGIC,
+    .version = RH_IMAGE_VERSION,
+    .hook = do_nothing,
+    .keys = __rh_keys,
+    .sites = __rh_sites,
+    .counts = __rh_counts,
+    .places_begin = __start___rh_places,
+    .places_end = __stop___rh_places,
+};
+_Static_assert(offsetof(struct rh_image, hook) == 8, "thunk.S calls through it");
+_Static_assert(offsetof(struct rh_hook_frame, red_zone) == 15 * 8, "thunk.S pushes 15 words");
+
+__attribute__((constructor(101))) static void register_image(void)
+{
+    if (__rh_image_register)
+        __rh_image_register(&__rh_image);
+}
+
+__attribute__((destructor(101))) static void unregister_image(void)
+{
+    if (__rh_image_unregister)
+        __rh_image_unregister(&__rh_image);
+}

@@ -1,0 +1,68 @@
+/* Where every key that is on arrives: see hook.h. Runs with only the general registers saved. */
+#include "hook.h"
+
+#include "keys.h"
+
+_Atomic uint64_t rt_drops[RT_DROP_COUNT];
+
+const char *rt_drop_name(enum rt_drop drop)
+{
+    static const char *const names[] = {
+#define RT_DROP_NAME(id, name) name,
+        RT_DROPS(RT_DROP_NAME)
+#undef RT_DROP_NAME
+    };
+    return names[drop];
+}
+
+static void drop(enum rt_drop why)
+{
+    atomic_fetch_add_explicit(&rt_drops[why], 1, memory_order_relaxed);
+}
+
+static void tell(struct rt_thread *self, const struct rt_detector *detector,
+                 const struct rh_key_record *key, struct rh_image *image,
+                 const struct rh_hook_frame *frame)
+{
+    const struct rt_image *r = image->runtime;
+    for (uint32_t s = key->first_site; s < key->first_site + key->site_count; s++) {
+        if (!__atomic_load_n(&r->site_armed[s], __ATOMIC_RELAXED))
+            continue;
+        const struct rh_site_record *site = &image->sites[s];
+        struct rt_access access = {
+            .image = image,
+            .site = s,
+            .kind = site->access,
+            .order = site->order,
+            .flags = site->flags,
+            .address = frame->address + (uintptr_t)(intptr_t)site->offset,
+            .size = site->flags & RH_SITE_SIZED ? frame->size : site->size,
+            .frame = frame,
+        };
+        if (key->kind == RH_KEY_AFTER)
+            detector->after(self, &access);
+        else
+            detector->access(self, &access);
+    }
+}
+
+void rt_hook(struct rh_image *image, struct rh_hook_frame *frame)
+{
+    const struct rt_detector *detector = rt_detector;
+    if (rt_unlikely(!detector))
+        return;
+    struct rt_thread *self = rt_thread_self();
+    if (rt_unlikely(!self)) {
+        drop(RT_DROP_NO_THREAD);
+        return;
+    }
+    if (rt_unlikely(self->in_hook)) {
+        drop(RT_DROP_NESTED);
+        return;
+    }
+    self->in_hook = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    tell(self, detector, &image->keys[frame->key], image, frame);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    self->in_hook = 0;
+}

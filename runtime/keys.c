@@ -1,0 +1,342 @@
+/* Switching keys in the images of this process: see keys.h. */
+#include "keys.h"
+
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include "hook.h"
+#include "lock.h"
+#include "sys.h"
+#include "text.h"
+
+_Atomic uint64_t rt_key_troubles[RT_KEY_TROUBLE_COUNT];
+_Atomic uint64_t rt_key_switches;
+
+static struct rt_lock images_lock;
+static struct rt_image *images;
+static uint32_t images_seen;
+static bool all_armed; /* images that come later are armed too */
+
+const char *rt_key_trouble_name(enum rt_key_trouble trouble)
+{
+    static const char *const names[] = {
+#define RT_TROUBLE_NAME(id, name) name,
+        RT_KEY_TROUBLES(RT_TROUBLE_NAME)
+#undef RT_TROUBLE_NAME
+    };
+    return names[trouble];
+}
+
+static void count_trouble(enum rt_key_trouble trouble)
+{
+    atomic_fetch_add_explicit(&rt_key_troubles[trouble], 1, memory_order_relaxed);
+}
+
+/* No key can be switched at all: the program runs as if nothing had been asked for. */
+static void refuse(enum rt_key_trouble why)
+{
+    static _Atomic bool said;
+    count_trouble(why);
+    if (!atomic_exchange(&said, true))
+        rt_complain("keys cannot be switched in this process (", rt_key_trouble_name(why),
+                    "); running idle");
+}
+
+static uint8_t *place_code(const struct rh_key_place *place)
+{
+    return (uint8_t *)((uintptr_t)&place->code + (uintptr_t)(intptr_t)place->code);
+}
+
+static uint8_t *place_flag(const struct rh_key_place *place)
+{
+    return (uint8_t *)((uintptr_t)&place->flag + (uintptr_t)(intptr_t)place->flag);
+}
+
+/* --- writing to text --- */
+
+/* How text is written in this batch. */
+struct writer {
+    struct rt_image *image;
+    int mem; /* /proc/self/mem, or -1 when the pages themselves are writable */
+};
+
+static bool writer_open(struct writer *w, struct rt_image *image)
+{
+    size_t size = image->text_high - image->text_low;
+    w->image = image;
+    w->mem = -1;
+    if (rt_sys_sync_cores() != 0) { /* asked first: a byte written cannot be unseen */
+        refuse(RT_KEY_CORES_NOT_SYNCED);
+        return false;
+    }
+    if (rt_sys_mprotect((void *)image->text_low, size, image->text_protection | PROT_WRITE) == 0)
+        return true;
+    w->mem = (int)rt_sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+    if (w->mem >= 0)
+        return true;
+    refuse(RT_KEY_TEXT_READ_ONLY);
+    return false;
+}
+
+static bool writer_store(struct writer *w, uint8_t *at, uint8_t byte)
+{
+    if (w->mem >= 0)
+        return rt_sys_pwrite(w->mem, &byte, 1, (uintptr_t)at) == 1;
+    __atomic_store_n(at, byte, __ATOMIC_RELEASE);
+    return true;
+}
+
+static void writer_close(struct writer *w)
+{
+    if (w->mem >= 0)
+        rt_sys_close(w->mem);
+    else
+        rt_sys_mprotect((void *)w->image->text_low, w->image->text_high - w->image->text_low,
+                        w->image->text_protection);
+}
+
+static bool switch_place(struct writer *w, const struct rh_key_place *place, bool is_loop, bool on)
+{
+    if (place->flag) {
+        __atomic_store_n(place_flag(place), (uint8_t)on, __ATOMIC_RELEASE);
+        return true;
+    }
+    uint8_t byte;
+    uint8_t *code = place_code(place);
+    switch (rt_arch_key_byte(code, is_loop, on, &byte)) {
+    case RT_PATCH_DONE:
+        break;
+    case RT_PATCH_FOREIGN:
+        count_trouble(RT_KEY_FOREIGN_BYTE);
+        return false;
+    case RT_PATCH_STACK_ADDRESS:
+        count_trouble(RT_KEY_STACK_ADDRESS);
+        return false;
+    }
+    if (*code == byte || writer_store(w, code, byte))
+        return true;
+    count_trouble(RT_KEY_TEXT_READ_ONLY);
+    return false;
+}
+
+static bool switch_key(struct writer *w, uint32_t key, bool on)
+{
+    struct rt_image *r = w->image;
+    bool is_loop = r->image->keys[key].kind == RH_KEY_LOOP;
+    bool good = true;
+    atomic_fetch_add_explicit(&rt_key_switches, 1, memory_order_relaxed);
+    for (uint32_t i = r->place_first[key]; i < r->place_first[key + 1]; i++)
+        good &= switch_place(w, &r->image->places_begin[r->place_order[i]], is_loop, on);
+    return good;
+}
+
+/* One more, or one less, reason for a key to be on. */
+static bool use_key(struct writer *w, uint32_t key, bool on)
+{
+    uint32_t before = w->image->key_uses[key];
+    w->image->key_uses[key] = on ? before + 1 : before - 1;
+    if (on ? before != 0 : before != 1)
+        return true;
+    uint32_t loop = w->image->image->keys[key].loop;
+    bool good = switch_key(w, key, on);
+    if (loop != RH_NO_LOOP)
+        good &= use_key(w, loop, on);
+    return good;
+}
+
+static bool set_site(struct writer *w, uint32_t site, bool on)
+{
+    struct rt_image *r = w->image;
+    if ((r->site_armed[site] != 0) == on)
+        return true;
+    __atomic_store_n(&r->site_armed[site], (uint8_t)on, __ATOMIC_RELAXED);
+    bool good = use_key(w, r->access_key[site], on);
+    if (r->after_key[site] != RT_NO_KEY)
+        good &= use_key(w, r->after_key[site], on);
+    return good;
+}
+
+/* Ends a batch: only when every core has passed a barrier is the change a fact. */
+static bool end_batch(struct writer *w, bool good)
+{
+    writer_close(w);
+    if (rt_sys_sync_cores() == 0)
+        return good;
+    count_trouble(RT_KEY_CORES_NOT_SYNCED);
+    return false;
+}
+
+/* --- images --- */
+
+static void count_places(struct rt_image *r)
+{
+    const struct rh_key_place *places = r->image->places_begin;
+    for (uint32_t i = 0; i < r->place_count; i++)
+        r->place_first[places[i].key + 1]++;
+    for (uint32_t k = 0; k < r->key_count; k++)
+        r->place_first[k + 1] += r->place_first[k];
+    uint32_t *fill = r->key_uses; /* all zero again when we are done */
+    for (uint32_t i = 0; i < r->place_count; i++) {
+        uint32_t key = places[i].key;
+        r->place_order[r->place_first[key] + fill[key]++] = i;
+    }
+    for (uint32_t k = 0; k < r->key_count; k++)
+        fill[k] = 0;
+}
+
+static void map_sites(struct rt_image *r)
+{
+    for (uint32_t s = 0; s < r->site_count; s++)
+        r->after_key[s] = RT_NO_KEY;
+    for (uint32_t k = 0; k < r->key_count; k++) {
+        const struct rh_key_record *key = &r->image->keys[k];
+        uint32_t *of = key->kind == RH_KEY_AFTER ? r->after_key : r->access_key;
+        for (uint32_t i = 0; i < key->site_count; i++)
+            of[key->first_site + i] = k;
+    }
+}
+
+/* The tables need memory in proportion to the image's keys: not before someone arms one. */
+static bool prepare(struct rt_image *r)
+{
+    if (r->site_armed)
+        return true;
+    size_t words = (size_t)r->place_count + r->key_count + 1 + r->key_count + 2 * r->site_count;
+    uint32_t *block = rt_map(words * sizeof(uint32_t) + r->site_count);
+    if (!block) {
+        count_trouble(RT_KEY_NO_MEMORY);
+        return false;
+    }
+    r->place_order = block;
+    r->place_first = r->place_order + r->place_count;
+    r->key_uses = r->place_first + r->key_count + 1;
+    r->access_key = r->key_uses + r->key_count;
+    r->after_key = r->access_key + r->site_count;
+    r->site_armed = (uint8_t *)(r->after_key + r->site_count);
+    count_places(r);
+    map_sites(r);
+    return true;
+}
+
+static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, bool on)
+{
+    struct writer w;
+    if (!r->image || !r->place_count)
+        return true;
+    if (!prepare(r) || !writer_open(&w, r))
+        return false;
+    r->image->hook = rt_hook;
+    bool good = true;
+    for (uint32_t i = 0; i < count; i++)
+        good &= set_site(&w, sites ? sites[i] : i, on);
+    return end_batch(&w, good);
+}
+
+bool rt_keys_all(bool on)
+{
+    bool good = true;
+    rt_lock(&images_lock);
+    all_armed = on;
+    for (struct rt_image *r = images; r; r = r->next)
+        good &= arm(r, NULL, r->site_count, on);
+    rt_unlock(&images_lock);
+    return good;
+}
+
+bool rt_keys_sites(struct rt_image *image, const uint32_t *sites, uint32_t count, bool on)
+{
+    rt_lock(&images_lock);
+    bool good = arm(image, sites, count, on);
+    rt_unlock(&images_lock);
+    return good;
+}
+
+uint32_t rt_image_count(void)
+{
+    rt_lock(&images_lock);
+    uint32_t count = images_seen;
+    rt_unlock(&images_lock);
+    return count;
+}
+
+struct rt_image *rt_image_at(uint32_t number)
+{
+    rt_lock(&images_lock);
+    struct rt_image *r = images;
+    while (r && r->number != number)
+        r = r->next;
+    rt_unlock(&images_lock);
+    return r;
+}
+
+/* Finds the segment that holds the image's places: what to make writable and how to restore it. */
+static int find_text(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    struct rt_image *r = arg;
+    uintptr_t code = (uintptr_t)place_code(r->image->places_begin);
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        uintptr_t start = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD || code < start || code >= start + p->p_memsz)
+            continue;
+        r->text_low = start & ~(uintptr_t)4095;
+        r->text_high = (start + p->p_memsz + 4095) & ~(uintptr_t)4095;
+        r->text_protection = (p->p_flags & PF_R ? PROT_READ : 0) |
+                             (p->p_flags & PF_W ? PROT_WRITE : 0) |
+                             (p->p_flags & PF_X ? PROT_EXEC : 0);
+        return 1;
+    }
+    return 0;
+}
+
+RT_EXPORT void __rh_image_register(struct rh_image *image);
+RT_EXPORT void __rh_image_unregister(struct rh_image *image);
+
+void __rh_image_register(struct rh_image *image)
+{
+    rt_start();
+    if (image->magic != RH_IMAGE_MAGIC || image->version != RH_IMAGE_VERSION) {
+        rt_complain("an image was built by another version of racehive-cc; its keys stay off", "",
+                    "");
+        return;
+    }
+    struct rt_image *r = rt_map(sizeof *r);
+    if (!r)
+        return;
+    r->image = image;
+    r->key_count = image->counts[0];
+    r->site_count = image->counts[1];
+    r->place_count = (uint32_t)(image->places_end - image->places_begin);
+    if (r->place_count)
+        dl_iterate_phdr(find_text, r);
+    image->runtime = r;
+    rt_lock(&images_lock);
+    r->number = images_seen++;
+    r->next = images;
+    images = r;
+    if (all_armed)
+        arm(r, NULL, r->site_count, true);
+    rt_unlock(&images_lock);
+}
+
+void __rh_image_unregister(struct rh_image *image)
+{
+    struct rt_image *r = image->runtime;
+    if (!r)
+        return;
+    rt_lock(&images_lock);
+    r->image = NULL; /* its memory stays: a hook may be on its way in another thread */
+    rt_unlock(&images_lock);
+}
+
+void rt_keys_fork_before(void)
+{
+    rt_lock(&images_lock);
+}
+
+void rt_keys_fork_after(void)
+{
+    rt_unlock(&images_lock);
+}

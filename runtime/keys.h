@@ -1,0 +1,80 @@
+/*
+ * Switching keys on and off in the images of this process.
+ *
+ * How it works: a *batch* collects what to change and applies it at once: under one lock, pages of
+ * text are made writable (or /proc/self/mem is used where that is refused), one byte is stored per
+ * place, pages are restored, and membarrier makes every core see the new code before the batch
+ * returns. A key is on while at least one of its sites is armed; a loop key is on while a key in
+ * its loop is. Counts are kept per key, so that several askers can arm the same site.
+ */
+#ifndef RH_RUNTIME_KEYS_H
+#define RH_RUNTIME_KEYS_H
+
+#include "rt.h"
+
+#define RT_NO_KEY UINT32_MAX
+
+/* The runtime's record of an image. The tables are made when its first site is armed. Never freed
+ * while it can be seen: an unloaded image's record is kept for its numbers and reused if the same
+ * image comes back. */
+struct rt_image {
+    struct rh_image *image; /* NULL once unloaded */
+    uint32_t number;        /* 0 for the executable: the order of registration */
+    uint32_t key_count, site_count, place_count;
+    uint32_t *place_order; /* places sorted by key */
+    uint32_t *place_first; /* key_count + 1 entries into place_order */
+    uint32_t *key_uses;    /* armed sites of the key; keys that are on, for loop keys */
+    uint32_t *access_key;  /* per site: the key before it */
+    uint32_t *after_key;   /* per site: the key after it, or RT_NO_KEY */
+    uint8_t *site_armed;   /* read by hooks */
+    uintptr_t text_low, text_high;
+    int text_protection;
+    struct rt_image *next;
+};
+
+/* Why a key could not be switched: each has a counter. */
+#define RT_KEY_TROUBLES(X)                                                                         \
+    X(TEXT_READ_ONLY, "text cannot be written")                                                    \
+    X(CORES_NOT_SYNCED, "membarrier refused")                                                      \
+    X(FOREIGN_BYTE, "key bytes changed by someone else")                                           \
+    X(STACK_ADDRESS, "address relative to the stack pointer")                                      \
+    X(NO_MEMORY, "out of memory")
+
+enum rt_key_trouble {
+#define RT_TROUBLE_ENUM(id, name) RT_KEY_##id,
+    RT_KEY_TROUBLES(RT_TROUBLE_ENUM)
+#undef RT_TROUBLE_ENUM
+        RT_KEY_TROUBLE_COUNT
+};
+
+extern RT_HIDDEN _Atomic uint64_t rt_key_troubles[RT_KEY_TROUBLE_COUNT];
+/* Keys switched in this process, on or off. */
+extern RT_HIDDEN _Atomic uint64_t rt_key_switches;
+RT_HIDDEN const char *rt_key_trouble_name(enum rt_key_trouble trouble);
+
+/* Images registered so far, unloaded ones included, and one of them by its number. */
+RT_HIDDEN uint32_t rt_image_count(void);
+RT_HIDDEN struct rt_image *rt_image_at(uint32_t number);
+
+/* Arms (or disarms) every site of every image, present and future. False if no key can be switched
+ * in this process; the reason has been counted. */
+RT_HIDDEN bool rt_keys_all(bool on);
+/* Arms or disarms `count` sites of an image in one batch. */
+RT_HIDDEN bool rt_keys_sites(struct rt_image *image, const uint32_t *sites, uint32_t count,
+                             bool on);
+
+RT_HIDDEN void rt_keys_fork_before(void);
+RT_HIDDEN void rt_keys_fork_after(void);
+
+/* --- what an architecture provides (arch/) --- */
+
+enum rt_patch_result { RT_PATCH_DONE, RT_PATCH_FOREIGN, RT_PATCH_STACK_ADDRESS };
+
+/* The byte to store at `code` to switch the key there, given what is there now. */
+RT_HIDDEN enum rt_patch_result rt_arch_key_byte(const uint8_t *code, bool is_loop, bool on,
+                                                uint8_t *byte);
+/* Where the code at the key goes on after a hook, and its stack pointer. */
+RT_HIDDEN uintptr_t rt_arch_resume(const struct rh_hook_frame *frame);
+RT_HIDDEN uintptr_t rt_arch_stack(const struct rh_hook_frame *frame);
+
+#endif

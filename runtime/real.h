@@ -1,0 +1,66 @@
+/*
+ * The functions we stand in front of, and how a wrapper reaches the real one.
+ *
+ * A dynamic executable exports our definitions, which then come before libc's for the program and
+ * for every library; the real ones are found with dlsym. They are all looked up before the first
+ * constructor, because later dlsym may have to wait for a dlopen in another thread, whose
+ * constructors may wait for a lock that our caller holds; a call that comes even earlier meets a
+ * pointer that looks up its own function.
+ *
+ * A static executable has no such order of libraries: the linker is told --wrap=SYM for each symbol
+ * (the file wrapped-symbols, made from real.def) and calls our __wrap_SYM, which calls
+ * __real_SYM. Those references are weak, so that a link without --wrap for some symbols still
+ * works. The runtime is then compiled with RT_STATIC.
+ */
+#ifndef RH_RUNTIME_REAL_H
+#define RH_RUNTIME_REAL_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rt.h"
+
+/* The oldest version of condition variables has another layout; dlsym may return that one. */
+#if defined(__x86_64__)
+#define RT_COND_VERSION "GLIBC_2.3.2"
+#else
+#define RT_COND_VERSION NULL
+#endif
+
+RT_HIDDEN int rt_guard_acquire(uint64_t *guard);
+RT_HIDDEN void rt_guard_release(uint64_t *guard);
+RT_HIDDEN void rt_guard_abort(uint64_t *guard);
+
+#ifdef RT_STATIC
+
+#define RT_REAL_ROW(result, name, parameters, arguments, version)                                  \
+    extern result __real_##name parameters __attribute__((weak));
+#define RT_GUARD_ROW RT_REAL_ROW
+#include "real.def"
+#define RT_REAL(name) __real_##name
+#define RT_WRAPPER(ret, name, params)                                                              \
+    ret __wrap_##name params;                                                                      \
+    ret __wrap_##name params
+
+#else
+
+struct rt_reals {
+#define RT_REAL_ROW(result, name, parameters, arguments, version) result(*name) parameters;
+#define RT_GUARD_ROW                                              RT_REAL_ROW
+#include "real.def"
+};
+extern RT_HIDDEN struct rt_reals rt_real;
+#define RT_REAL(name) rt_real.name
+/* Weak: a program that defines the function itself keeps its own. */
+#define RT_WRAPPER(ret, name, params)                                                              \
+    RT_EXPORT __attribute__((weak)) ret name params;                                               \
+    ret name params
+
+#endif
+
+#endif

@@ -1,0 +1,147 @@
+/* The runtime's own thread: see service.h. */
+#include "service.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include "keys.h"
+#include "options.h"
+#include "real.h"
+#include "shared.h"
+#include "sys.h"
+#include "text.h"
+
+enum { FLIP_BATCH = 64 };
+
+static __thread bool is_service __attribute__((tls_model("initial-exec")));
+
+bool rt_service_is_self(void)
+{
+    return is_service;
+}
+
+/* xorshift64*: any fair choice will do. */
+static uint32_t random_below(uint64_t *state, uint32_t limit)
+{
+    uint64_t x = *state;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *state = x;
+    return (uint32_t)((x * 0x2545f4914f6cdd1dull) >> 33) % limit;
+}
+
+static void flip_some(uint64_t *random)
+{
+    uint32_t sites[FLIP_BATCH];
+    uint32_t count = rt_image_count();
+    struct rt_image *image = count ? rt_image_at(random_below(random, count)) : NULL;
+    if (!image || !image->site_count)
+        return;
+    for (uint32_t i = 0; i < FLIP_BATCH; i++)
+        sites[i] = random_below(random, image->site_count);
+    rt_keys_sites(image, sites, FLIP_BATCH, random_below(random, 2));
+}
+
+static void flip_for_ever(void)
+{
+    uint64_t random = rt_options.seed * 0x9e3779b97f4a7c15ull + 1;
+    _Atomic uint32_t never = 0;
+    for (;;) {
+        flip_some(&random);
+        rt_sys_futex_wait(&never, 0, (int64_t)rt_options.flip_interval * 1000);
+    }
+}
+
+/* The tasks as the run sees them now, and as it last switched keys for them. */
+static struct rh_task current[RH_MAX_TASKS];
+static uint32_t current_count;
+
+static bool switch_site(const struct rh_site_name *name, bool on)
+{
+    struct rt_image *image = rt_image_at(name->image);
+    if (!image || name->site >= image->site_count)
+        return false;
+    return rt_keys_sites(image, &name->site, 1, on);
+}
+
+static bool switch_tasks(bool on)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < current_count; i++) {
+        good &= switch_site(&current[i].first, on);
+        good &= switch_site(&current[i].second, on);
+    }
+    return good;
+}
+
+static void apply_tasks(struct rh_control *control, uint32_t generation)
+{
+    switch_tasks(false);
+    uint32_t count = control->task_count;
+    current_count = count < RH_MAX_TASKS ? count : RH_MAX_TASKS;
+    for (uint32_t i = 0; i < current_count; i++)
+        current[i] = control->tasks[i];
+    bool good = switch_tasks(true);
+    atomic_store(&control->applied, generation);
+    rt_post(RH_EVENT_APPLIED, 0, generation, good, 0, 0);
+}
+
+static void follow_control(struct rh_control *control)
+{
+    uint32_t seen = 0;
+    for (;;) {
+        uint32_t generation = atomic_load(&control->generation);
+        if (generation != seen) {
+            apply_tasks(control, generation);
+            seen = generation;
+        } else {
+            rt_sys_futex_wait_shared(&control->generation, generation);
+        }
+    }
+}
+
+static bool wants_flips(void)
+{
+    return rt_equal(rt_options.keys, "flip");
+}
+
+static void *serve(void *arg)
+{
+    (void)arg;
+    is_service = true;
+    if (wants_flips())
+        flip_for_ever();
+    else
+        follow_control(rt_control());
+    return NULL;
+}
+
+bool rt_service_first_keys(void)
+{
+    if (rt_equal(rt_options.keys, "all"))
+        return rt_keys_all(true);
+    if (!wants_flips() && !rt_equal(rt_options.keys, "task"))
+        rt_complain("RACEHIVE_OPTIONS: keys is task, all or flip, not '", rt_options.keys, "'");
+    return true;
+}
+
+/* Signals are blocked in it: they are the program's. */
+void rt_service_start(void)
+{
+    if (!wants_flips() && !rt_control())
+        return;
+    sigset_t all, old;
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigfillset(&all);
+    if (pthread_attr_init(&attributes))
+        return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 128 * 1024);
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    if (RT_REAL(pthread_create)(&thread, &attributes, serve, NULL))
+        rt_complain("cannot start the runtime's own thread; keys stay as they are", "", "");
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+}

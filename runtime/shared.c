@@ -1,0 +1,72 @@
+/* The control page and the event ring: see shared.h. */
+#include "shared.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "sys.h"
+#include "text.h"
+
+static struct rh_shared *shared;
+
+bool rt_shared_open(const char *path)
+{
+    long fd = rt_sys_open(path, O_RDWR | O_CLOEXEC, 0);
+    if (fd < 0) {
+        rt_complain("cannot open the control page ", path, "; running without");
+        return false;
+    }
+    long end = rt_arch_syscall(SYS_lseek, fd, 0, 2 /* SEEK_END */, 0, 0, 0);
+    struct rh_shared *page = NULL;
+    if (end >= (long)sizeof *page) {
+        long at =
+            rt_arch_syscall(SYS_mmap, 0, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        page = at < 0 && at > -4096 ? NULL : (struct rh_shared *)at;
+    }
+    rt_sys_close((int)fd);
+    if (!page || page->magic != RH_SHARED_MAGIC || page->version != RH_SHARED_VERSION) {
+        rt_complain("not a control page of this version: ", path, "; running without");
+        if (page)
+            rt_unmap(page, sizeof *page);
+        return false;
+    }
+    shared = page;
+    return true;
+}
+
+struct rh_control *rt_control(void)
+{
+    return shared ? &shared->control : NULL;
+}
+
+/* Takes the next free position, or none when the reader is a whole ring behind. */
+static bool take_position(struct rh_ring *ring, uint64_t *position)
+{
+    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+    do {
+        if (head - atomic_load_explicit(&ring->tail, memory_order_acquire) >= RH_RING_SIZE) {
+            atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak_explicit(&ring->head, &head, head + 1,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    *position = head;
+    return true;
+}
+
+void rt_post(enum rh_event_kind kind, uint32_t thread, uint64_t a, uint64_t b, uint64_t c,
+             uint64_t d)
+{
+    uint64_t position;
+    if (!shared || !take_position(&shared->ring, &position))
+        return;
+    struct rh_event *event = &shared->ring.events[position % RH_RING_SIZE];
+    event->kind = kind;
+    event->thread = thread;
+    event->words[0] = a;
+    event->words[1] = b;
+    event->words[2] = c;
+    event->words[3] = d;
+    atomic_store_explicit(&event->sequence, position + 1, memory_order_release);
+}

@@ -1,0 +1,16 @@
+/* The run's side of the control page and the event ring (racehive/control.h). */
+#ifndef RH_RUNTIME_SHARED_H
+#define RH_RUNTIME_SHARED_H
+
+#include "racehive/control.h"
+#include "rt.h"
+
+/* Maps the file named by the option; on any trouble says so once and leaves the run without. */
+RT_HIDDEN bool rt_shared_open(const char *path);
+/* NULL without a control page. */
+RT_HIDDEN struct rh_control *rt_control(void);
+/* Posts an event; drops and counts it when there is no room. Safe in hooks and signal handlers. */
+RT_HIDDEN void rt_post(enum rh_event_kind kind, uint32_t thread, uint64_t a, uint64_t b, uint64_t c,
+                       uint64_t d);
+
+#endif

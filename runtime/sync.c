@@ -1,0 +1,126 @@
+/*
+ * Telling the detector of synchronisation, and the list of locks a thread holds. Reached by hooks
+ * (a thread that takes over the struct of one that is gone tells of it): no libc here.
+ */
+#include "sync.h"
+
+#include "thread.h"
+
+/* Counts the times events have been switched on; a list of held locks belongs to one of them. */
+static _Atomic uint32_t epoch;
+
+/* The epoch is there before the switch is seen, so that no thread goes on with an old list. */
+void rt_sync_switch(bool on)
+{
+    if (on && !atomic_load(&rt_sync_live))
+        atomic_fetch_add(&epoch, 1);
+    atomic_store(&rt_sync_live, on);
+}
+
+_Atomic uint64_t rt_sync_losses[RT_SYNC_LOSS_COUNT];
+
+const char *rt_sync_loss_name(enum rt_sync_loss loss)
+{
+    static const char *const names[] = {
+#define RT_SYNC_LOSS_NAME(id, name) name,
+        RT_SYNC_LOSSES(RT_SYNC_LOSS_NAME)
+#undef RT_SYNC_LOSS_NAME
+    };
+    return names[loss];
+}
+
+void rt_sync_lose(enum rt_sync_loss loss)
+{
+    atomic_fetch_add_explicit(&rt_sync_losses[loss], 1, memory_order_relaxed);
+}
+
+/* --- held locks --- */
+
+enum { HELD_KEPT = sizeof(((struct rt_thread *)0)->held) / sizeof(struct rt_held) };
+
+enum held_change { HELD_SAME, HELD_MORE, HELD_MORE_SHARED, HELD_LESS };
+
+static const uint8_t held_changes[RT_SYNC_COUNT] = {
+    [RT_SYNC_MUTEX_LOCK] = HELD_MORE,         [RT_SYNC_SPIN_LOCK] = HELD_MORE,
+    [RT_SYNC_RWLOCK_WRITE] = HELD_MORE,       [RT_SYNC_RWLOCK_READ] = HELD_MORE_SHARED,
+    [RT_SYNC_MUTEX_UNLOCK] = HELD_LESS,       [RT_SYNC_SPIN_UNLOCK] = HELD_LESS,
+    [RT_SYNC_RWLOCK_READ_UNLOCK] = HELD_LESS, [RT_SYNC_RWLOCK_WRITE_UNLOCK] = HELD_LESS,
+};
+
+static struct rt_held *find_held(struct rt_thread *self, const void *lock)
+{
+    for (uint32_t i = self->held_count; i-- > 0;)
+        if (self->held[i].lock == lock)
+            return &self->held[i];
+    return NULL;
+}
+
+static void add_held(struct rt_thread *self, const void *lock, enum rt_held_mode mode)
+{
+    struct rt_held *held = find_held(self, lock);
+    if (held)
+        held->depth++;
+    else if (self->held_count < HELD_KEPT)
+        self->held[self->held_count++] = (struct rt_held){.lock = lock, .depth = 1, .mode = mode};
+    else
+        self->held_more++;
+}
+
+/* A lock that is not in the list is one that did not fit, or one taken before events were live. */
+static void remove_held(struct rt_thread *self, const void *lock)
+{
+    struct rt_held *held = find_held(self, lock);
+    if (!held) {
+        self->held_more -= self->held_more > 0;
+        return;
+    }
+    if (--held->depth)
+        return;
+    self->held_count--;
+    for (; held < self->held + self->held_count; held++) {
+        held[0] = held[1];
+        atomic_signal_fence(memory_order_seq_cst); /* or it would become a call of memmove */
+    }
+}
+
+static void renew_held(struct rt_thread *self)
+{
+    uint32_t now = atomic_load(&epoch);
+    if (self->held_epoch != now) {
+        self->held_epoch = now;
+        self->held_count = self->held_more = 0;
+    }
+}
+
+/* --- events --- */
+
+/* The list shows a lock as held in the event of its lock and still in that of its unlock. */
+void rt_sync_event_as(struct rt_thread *thread, enum rt_sync what, const volatile void *object)
+{
+    const struct rt_detector *detector = rt_detector;
+    if (!detector || !detector->sync || thread->ignore_syncs)
+        return;
+    const void *lock = (const void *)(uintptr_t)object;
+    enum held_change change = held_changes[what];
+    atomic_thread_fence(memory_order_acquire);
+    renew_held(thread);
+    if (change == HELD_MORE || change == HELD_MORE_SHARED)
+        add_held(thread, lock, change == HELD_MORE ? RT_HELD_EXCLUSIVE : RT_HELD_SHARED);
+    thread->in_hook++;
+    atomic_signal_fence(memory_order_seq_cst);
+    detector->sync(thread, what, object);
+    atomic_signal_fence(memory_order_seq_cst);
+    thread->in_hook--;
+    if (change == HELD_LESS)
+        remove_held(thread, lock);
+}
+
+void rt_sync_event(enum rt_sync what, const volatile void *object)
+{
+    struct rt_thread *self = rt_thread_self();
+    if (!self)
+        return;
+    if (rt_unlikely(!self->armed))
+        rt_thread_arm(self);
+    rt_sync_event_as(self, what, object);
+}

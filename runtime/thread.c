@@ -1,0 +1,453 @@
+/* The registry of threads: see thread.h. Reached by hooks, so it calls nothing of libc's. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "lock.h"
+#include "sync.h"
+#include "sys.h"
+#include "thread.h"
+
+enum { FIRST_CHUNK = 64, CHUNKS = 16, BUCKETS = 1024 };
+
+/* Structs lie in chunks, each twice the size of the one before, that are never given back: a
+ * pointer into them can always be read. Buckets hold the threads that can be joined, by handle. */
+static struct {
+    struct rt_lock lock;
+    int32_t process;
+    uint64_t signals_of_fork; /* of the thread that holds the lock during a fork */
+    uint32_t last_id;
+    _Atomic uint32_t slot_count;
+    struct rt_thread *_Atomic chunks[CHUNKS];
+    struct rt_thread *free;
+    struct rt_thread *leaving_first, *leaving_last;
+    struct rt_thread *buckets[BUCKETS];
+    uintptr_t self_to_handle; /* the same distance in every thread of libc's making */
+} registry;
+
+static _Thread_local struct rt_thread *self_pointer __attribute__((tls_model("initial-exec")));
+
+uint64_t rt_signals_block(void)
+{
+    uint64_t all = UINT64_MAX, old = 0;
+    rt_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&old, sizeof all, 0, 0);
+    return old;
+}
+
+void rt_signals_restore(uint64_t mask)
+{
+    rt_arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
+}
+
+/* --- structs: all under the lock --- */
+
+static struct rt_thread *thread_at(uint32_t slot)
+{
+    uint32_t chunk = 31 - (uint32_t)__builtin_clz(slot / FIRST_CHUNK + 1);
+    struct rt_thread *threads = atomic_load(&registry.chunks[chunk]);
+    return &threads[slot - FIRST_CHUNK * ((1u << chunk) - 1)];
+}
+
+static void push_free(struct rt_thread *t)
+{
+    t->id = 0;
+    atomic_store(&t->state, RT_THREAD_FREE);
+    t->next_free = registry.free;
+    registry.free = t;
+}
+
+static struct rt_thread *pop_free(void)
+{
+    struct rt_thread *t = registry.free;
+    if (t)
+        registry.free = t->next_free;
+    return t;
+}
+
+static void push_leaving(struct rt_thread *t)
+{
+    t->next_free = NULL;
+    if (registry.leaving_last)
+        registry.leaving_last->next_free = t;
+    else
+        registry.leaving_first = t;
+    registry.leaving_last = t;
+}
+
+static struct rt_thread *pop_leaving(void)
+{
+    struct rt_thread *t = registry.leaving_first;
+    if (t)
+        registry.leaving_first = t->next_free;
+    if (!registry.leaving_first)
+        registry.leaving_last = NULL;
+    return t;
+}
+
+/* The kernel answers no (ESRCH) once the thread is gone; any other refusal is a sandbox's, and then
+ * we trust that a thread that has announced its end is gone by now. */
+static bool is_in_kernel(const struct rt_thread *t)
+{
+    return rt_arch_syscall(SYS_tgkill, registry.process, t->tid, 0, 0, 0, 0) == 0;
+}
+
+/* Two looks per new thread keep up with one more leaving thread each time, even if some appear to
+ * stay because their number was given to a new thread. */
+static struct rt_thread *take_over_gone(void)
+{
+    for (int looks = 0; looks < 2; looks++) {
+        struct rt_thread *t = pop_leaving();
+        if (!t || !is_in_kernel(t))
+            return t;
+        push_leaving(t);
+    }
+    return NULL;
+}
+
+/* Nothing tells us when an adopted thread ends, so we ask before memory would grow. */
+static void collect_adopted(void)
+{
+    uint32_t count = atomic_load(&registry.slot_count);
+    for (uint32_t slot = 0; slot < count; slot++) {
+        struct rt_thread *t = thread_at(slot);
+        if (t->adopted && atomic_load(&t->state) == RT_THREAD_RUNNING && !is_in_kernel(t)) {
+            atomic_store(&t->state, RT_THREAD_ENDED);
+            push_leaving(t);
+        }
+    }
+}
+
+static struct rt_thread *add_slot(void)
+{
+    uint32_t slot = atomic_load(&registry.slot_count);
+    uint32_t chunk = 31 - (uint32_t)__builtin_clz(slot / FIRST_CHUNK + 1);
+    if (chunk >= CHUNKS)
+        return NULL;
+    if (!atomic_load(&registry.chunks[chunk])) {
+        collect_adopted();
+        struct rt_thread *gone = take_over_gone();
+        if (gone)
+            return gone;
+        struct rt_thread *threads = rt_map(((size_t)FIRST_CHUNK << chunk) * sizeof *threads);
+        if (!threads)
+            return NULL;
+        atomic_store(&registry.chunks[chunk], threads);
+    }
+    struct rt_thread *t = thread_at(slot);
+    t->slot = slot;
+    atomic_store(&registry.slot_count, slot + 1);
+    return t;
+}
+
+static struct rt_thread **bucket_of(uintptr_t handle)
+{
+    return &registry.buckets[(handle >> 6) * 0x9e3779b97f4a7c15ull >> 54];
+}
+_Static_assert(BUCKETS == 1 << (64 - 54), "bucket_of takes the upper ten bits");
+
+static struct rt_thread *find_handle(uintptr_t handle)
+{
+    struct rt_thread *t = *bucket_of(handle);
+    while (t && t->pthread != handle)
+        t = t->next_same;
+    return t;
+}
+
+static void remove_handle(struct rt_thread *gone)
+{
+    struct rt_thread **at = bucket_of(gone->pthread);
+    while (*at && *at != gone)
+        at = &(*at)->next_same;
+    if (*at)
+        *at = gone->next_same;
+}
+
+/* If the handle is still there, its thread was joined or detached without our seeing it (a library
+ * loaded with RTLD_DEEPBIND): it must not be found any more. */
+static void add_handle(struct rt_thread *t, uintptr_t handle)
+{
+    struct rt_thread *stale = find_handle(handle);
+    if (stale)
+        remove_handle(stale);
+    __atomic_store_n(&t->pthread, handle, __ATOMIC_RELEASE);
+    struct rt_thread **bucket = bucket_of(handle);
+    t->next_same = *bucket;
+    *bucket = t;
+}
+
+/* --- the life of a thread --- */
+
+/* Everything but the slot starts from zero; word by word, because the compiler would make a call of
+ * memset out of anything plainer. */
+static void clear(struct rt_thread *t)
+{
+    uint32_t slot = t->slot;
+    volatile uint64_t *words = (volatile uint64_t *)t;
+    for (size_t i = 0; i < sizeof *t / sizeof *words; i++)
+        words[i] = 0;
+    t->slot = slot;
+}
+_Static_assert(sizeof(struct rt_thread) % sizeof(uint64_t) == 0, "cleared by words");
+
+/* In its own name: the caller may be about to adopt itself and have none yet. */
+static void tell_gone(struct rt_thread *t)
+{
+    if (rt_sync_is_live())
+        rt_sync_event_as(t, RT_SYNC_OBJECT_DESTROY, rt_thread_object(t->id));
+    if (rt_detector && rt_detector->thread_end)
+        rt_detector->thread_end(t);
+}
+
+/* A new struct with a new id; signals are blocked. */
+static struct rt_thread *enter(uint32_t parent, bool joinable)
+{
+    rt_lock(&registry.lock);
+    struct rt_thread *t = pop_free();
+    if (!t)
+        t = take_over_gone();
+    if (!t)
+        t = add_slot();
+    uint32_t id = t ? ++registry.last_id : 0;
+    rt_unlock(&registry.lock);
+    if (!t)
+        return NULL;
+    if (t->id)
+        tell_gone(t);
+    clear(t);
+    t->id = id;
+    t->parent = parent;
+    t->joinable = joinable;
+    atomic_store(&t->references, joinable ? 2 : 1);
+    atomic_store(&t->state, RT_THREAD_STARTING);
+    return t;
+}
+
+struct rt_creation rt_thread_create_begin(bool joinable)
+{
+    struct rt_creation c = {0};
+    rt_start();
+    if (atomic_load(&rt_mode) != RT_MODE_LIVE)
+        return c;
+    c.signals = rt_signals_block();
+    struct rt_thread *self = rt_thread_self();
+    c.thread = enter(self ? self->id : 0, joinable);
+    if (!c.thread) {
+        rt_signals_restore(c.signals);
+        return c;
+    }
+    c.id = c.thread->id;
+    c.thread->signals = c.signals;
+    rt_sync(RT_SYNC_THREAD_CREATE, rt_thread_object(c.id));
+    return c;
+}
+
+/* The thread may be gone by now, and its struct another's: only `id` tells. If it is still ours and
+ * has no handle, the thread waits for the lock before it runs any of the program's code, so what
+ * `handle` points to cannot have been freed yet. */
+void rt_thread_create_end(const struct rt_creation *c, const pthread_t *handle)
+{
+    struct rt_thread *t = c->thread;
+    if (!t)
+        return;
+    if (!handle)
+        tell_gone(t);
+    rt_lock(&registry.lock);
+    if (!handle)
+        push_free(t);
+    else if (t->id == c->id && t->joinable && !t->pthread)
+        add_handle(t, (uintptr_t)*handle);
+    rt_unlock(&registry.lock);
+    rt_signals_restore(c->signals);
+}
+
+void rt_thread_begin(struct rt_thread *self, uintptr_t handle)
+{
+    self_pointer = self;
+    self->tid = rt_sys_gettid();
+    if (self->joinable && !__atomic_load_n(&self->pthread, __ATOMIC_ACQUIRE)) {
+        rt_lock(&registry.lock);
+        if (!self->pthread)
+            add_handle(self, handle);
+        rt_unlock(&registry.lock);
+    } else if (!self->joinable) {
+        self->pthread = handle;
+    }
+    atomic_store(&self->state, RT_THREAD_RUNNING);
+    if (rt_detector && rt_detector->thread_begin)
+        rt_detector->thread_begin(self);
+    rt_sync(RT_SYNC_THREAD_BEGIN, rt_thread_object(self->id));
+    rt_signals_restore(self->signals);
+}
+
+void rt_thread_end(struct rt_thread *self)
+{
+    rt_sync(RT_SYNC_THREAD_END, rt_thread_object(self->id));
+    uint64_t signals = rt_signals_block();
+    rt_lock(&registry.lock);
+    atomic_store(&self->state, RT_THREAD_ENDED);
+    if (atomic_fetch_sub(&self->references, 1) == 1)
+        push_leaving(self);
+    rt_unlock(&registry.lock);
+    rt_signals_restore(signals);
+}
+
+struct rt_handle rt_thread_find(uintptr_t handle)
+{
+    struct rt_handle h = {0};
+    if (atomic_load(&rt_mode) != RT_MODE_LIVE)
+        return h;
+    uint64_t signals = rt_signals_block();
+    rt_lock(&registry.lock);
+    h.thread = find_handle(handle);
+    h.id = h.thread ? h.thread->id : 0;
+    rt_unlock(&registry.lock);
+    rt_signals_restore(signals);
+    return h;
+}
+
+/* Takes the handle away from the thread; false if it has none left. Under the lock. */
+static bool give_up_handle(struct rt_handle h)
+{
+    struct rt_thread *t = h.thread;
+    if (t->id != h.id || !t->joinable)
+        return false;
+    t->joinable = false;
+    remove_handle(t);
+    return true;
+}
+
+/* The thread is gone, whether or not its destructors have told us. */
+void rt_thread_joined(struct rt_handle h)
+{
+    if (!h.thread)
+        return;
+    uint64_t signals = rt_signals_block();
+    rt_lock(&registry.lock);
+    bool ours = give_up_handle(h);
+    rt_unlock(&registry.lock);
+    if (ours) {
+        if (rt_sync_is_live()) {
+            rt_sync_event_as(h.thread, RT_SYNC_THREAD_END, rt_thread_object(h.id));
+            rt_sync_event(RT_SYNC_THREAD_JOIN, rt_thread_object(h.id));
+        }
+        tell_gone(h.thread);
+        rt_lock(&registry.lock);
+        push_free(h.thread);
+        rt_unlock(&registry.lock);
+    }
+    rt_signals_restore(signals);
+}
+
+void rt_thread_detached(struct rt_handle h)
+{
+    if (!h.thread)
+        return;
+    uint64_t signals = rt_signals_block();
+    rt_lock(&registry.lock);
+    if (give_up_handle(h) && atomic_fetch_sub(&h.thread->references, 1) == 1)
+        push_leaving(h.thread);
+    rt_unlock(&registry.lock);
+    rt_signals_restore(signals);
+}
+
+/* --- the calling thread --- */
+
+/* A signal handler may have adopted the thread before we have blocked signals. */
+__attribute__((noinline)) static struct rt_thread *adopt(void)
+{
+    if (atomic_load(&rt_mode) != RT_MODE_LIVE)
+        return NULL;
+    uint64_t signals = rt_signals_block();
+    struct rt_thread *self = self_pointer;
+    if (!self)
+        self = enter(0, false);
+    if (self && !self_pointer) {
+        self->adopted = true;
+        self->tid = rt_sys_gettid();
+        self->pthread = (uintptr_t)&self_pointer + registry.self_to_handle;
+        self_pointer = self;
+        atomic_store(&self->state, RT_THREAD_RUNNING);
+        if (rt_detector && rt_detector->thread_begin)
+            rt_detector->thread_begin(self);
+    }
+    rt_signals_restore(signals);
+    return self;
+}
+
+struct rt_thread *rt_thread_self(void)
+{
+    struct rt_thread *self = self_pointer;
+    return rt_likely(self != NULL) ? self : adopt();
+}
+
+void rt_thread_each(bool (*visit)(struct rt_thread *, void *), void *arg)
+{
+    uint32_t count = atomic_load(&registry.slot_count);
+    for (uint32_t slot = 0; slot < count; slot++) {
+        struct rt_thread *t = thread_at(slot);
+        if (atomic_load(&t->state) != RT_THREAD_FREE && !visit(t, arg))
+            return;
+    }
+}
+
+struct rt_thread *rt_thread_enter_main(uintptr_t handle)
+{
+    registry.process = rt_sys_getpid();
+    registry.self_to_handle = handle - (uintptr_t)&self_pointer;
+    uint64_t signals = rt_signals_block();
+    struct rt_thread *self = enter(0, true);
+    if (self) {
+        self->signals = signals;
+        rt_thread_begin(self, handle);
+    } else {
+        rt_signals_restore(signals);
+    }
+    return self;
+}
+
+/* --- fork --- */
+
+void rt_thread_fork_before(void)
+{
+    uint64_t signals = rt_signals_block();
+    rt_lock(&registry.lock);
+    registry.signals_of_fork = signals;
+}
+
+void rt_thread_fork_parent(void)
+{
+    uint64_t signals = registry.signals_of_fork;
+    rt_unlock(&registry.lock);
+    rt_signals_restore(signals);
+}
+
+static void forget_others(const struct rt_thread *self)
+{
+    registry.free = registry.leaving_first = registry.leaving_last = NULL;
+    for (uint32_t i = 0; i < BUCKETS; i++) {
+        registry.buckets[i] = NULL;
+        atomic_signal_fence(memory_order_seq_cst); /* or it would become a call of memset */
+    }
+    uint32_t count = atomic_load(&registry.slot_count);
+    for (uint32_t slot = count; slot-- > 0;) {
+        struct rt_thread *t = thread_at(slot);
+        if (t != self)
+            push_free(t);
+    }
+}
+
+void rt_thread_fork_child(void)
+{
+    struct rt_thread *self = self_pointer;
+    uint64_t signals = registry.signals_of_fork;
+    registry.process = rt_sys_getpid();
+    forget_others(self);
+    if (self) {
+        self->tid = rt_sys_gettid();
+        if (self->joinable)
+            add_handle(self, self->pthread);
+    }
+    atomic_store(&registry.lock.word, 0);
+    rt_signals_restore(signals);
+}

@@ -1,0 +1,19 @@
+/*
+ * What the files of the command line share. Each subcommand is one file that owns its options, its
+ * help and its entry point; main.c only lists and calls them.
+ */
+#ifndef RH_CLI_CLI_H
+#define RH_CLI_CLI_H
+
+#include "base/status.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Entry points take what follows the subcommand's name; main prints the message of a failure. */
+enum rh_status rh_cmd_sites(int argc, char **argv);
+
+/* Whether to write colours to a stream: a terminal that has them, and nobody said NO_COLOR. */
+bool rh_cli_coloured(FILE *stream);
+
+#endif

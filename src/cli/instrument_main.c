@@ -1,0 +1,286 @@
+/*
+ * racehive-instrument, the step of a link that racehive-ld runs as a child process: reads the
+ * merged module, puts keys into it, writes the object, and leaves PROG.racehive.
+ *
+ * It talks with racehive-ld over its standard input and output. When the object is written it says
+ * `object`; while the linker runs, it makes the sidecar; then it is told `build-id HEX` (or `-` for
+ * none) and lets the sidecar appear. If the pipe closes without that line the link has failed, and
+ * nothing appears. Being a process of its own, it may crash in LLVM without failing the build.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/args.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "instrument/keys.h"
+#include "ir/assembly.h"
+#include "ir/link.h"
+#include "ir/rewrite.h"
+#include "store/sidecar.h"
+
+enum { MODULE_LEVEL = 3 }; /* of zstd: the link waits for it */
+
+struct options {
+    const char *input, *object, *sidecar, *program, *type, *keys, *cpu, *features;
+    uint64_t opt;
+    uint64_t pic;
+    bool merge, has_asm, verbose;
+};
+
+struct work {
+    const struct options *options;
+    struct rh_module *module;
+    struct rh_sites sites;
+    struct rh_keys_result result;
+};
+
+/* --- the object --- */
+
+static enum rh_status parse_mode(const char *text, enum rh_key_mode *mode)
+{
+    static const char *const names[] = {
+        [RH_KEYS_PATCH] = "patch",
+        [RH_KEYS_FLAG] = "flag",
+        [RH_KEYS_NONE] = "none",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *mode = (enum rh_key_mode)i;
+            return RH_OK;
+        }
+    }
+    return rh_fail(RH_ERR_USAGE, "keys are patch, flag or none, not '%s'", text);
+}
+
+static enum rh_status write_object(struct work *w)
+{
+    const struct options *o = w->options;
+    struct rh_codegen codegen = {
+        .opt_level = (unsigned)o->opt,
+        .pic = o->pic != 0,
+        .cpu = o->cpu,
+        .features = o->features,
+    };
+    enum rh_key_mode mode = RH_KEYS_PATCH;
+    enum rh_status status = parse_mode(o->keys, &mode);
+    if (status == RH_OK)
+        status = rh_ir_open(o->input, RH_IR_PREPARE_LOOPS, &w->module);
+    if (status != RH_OK)
+        return status;
+    rh_log_step("collecting sites");
+    rh_sites_collect(w->module, &w->sites);
+    rh_log_step("inserting %zu keys for %zu sites", w->sites.keys.len, w->sites.sites.len);
+    status = rh_keys_insert(w->module, &w->sites, mode, &w->result);
+    if (status == RH_OK)
+        status = rh_ir_write_object(w->module, &codegen, o->object);
+    return status;
+}
+
+/* --- the sidecar --- */
+
+/* Locations are shared by many sites: each is turned once. */
+static const struct rh_sidecar_location *
+convert_location(struct rh_map *done, struct rh_arena *arena, const struct rh_loc *loc)
+{
+    if (!loc)
+        return NULL;
+    struct rh_sidecar_location *out = rh_map_get_ptr(done, rh_map_key(loc));
+    if (out)
+        return out;
+    out = rh_arena_new(arena, struct rh_sidecar_location);
+    *out = (struct rh_sidecar_location){
+        .file = loc->file,
+        .line = loc->line,
+        .column = loc->column,
+        .function = loc->function,
+        .linkage = loc->linkage,
+        .inlined_at = convert_location(done, arena, loc->inlined_at),
+    };
+    rh_map_put_ptr(done, rh_map_key(loc), out);
+    return out;
+}
+
+static void add_sites(struct work *w, struct rh_sidecar_writer *writer)
+{
+    struct rh_map done = RH_MAP_INIT;
+    for (size_t i = 0; i < w->sites.sites.len; i++) {
+        const struct rh_site *site = &w->sites.sites.data[i];
+        const struct rh_function *fn = site->inst->fn;
+        struct rh_sidecar_function function = {
+            .name = fn->loc ? fn->loc->function : fn->name,
+            .linkage = fn->name,
+            .file = fn->loc ? fn->loc->file : NULL,
+            .line = fn->loc ? fn->loc->line : 0,
+        };
+        rh_sidecar_add_site(
+            writer, &(struct rh_sidecar_site){
+                        .number = (uint32_t)i,
+                        .fingerprint = site->fingerprint,
+                        .key = site->key,
+                        .access = site->record.access,
+                        .order = site->record.order,
+                        .size = site->record.size,
+                        .flags = site->record.flags,
+                        .function = &function,
+                        .location = convert_location(&done, &w->sites.arena, site->inst->loc),
+                        .expression = site->expression,
+                    });
+    }
+    rh_map_release(&done);
+}
+
+static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
+                         const struct rh_fs_mapping *bitcode)
+{
+    char *program = rh_path_basename(w->options->program);
+    rh_sidecar_set_meta(writer, RH_SIDECAR_META_PROGRAM, program);
+    rh_sidecar_set_meta(writer, RH_SIDECAR_META_PROFILE, "production");
+    rh_sidecar_set_meta(writer, RH_SIDECAR_META_KEYS, w->options->keys);
+    rh_sidecar_set_meta(writer, RH_SIDECAR_META_IMAGE, w->options->type);
+    for (int s = 0; s < RH_SKIP_COUNT; s++)
+        rh_sidecar_set_skipped(writer, rh_skip_name(s), w->sites.skipped[s]);
+    add_sites(w, writer);
+    for (size_t k = 0; k < w->sites.keys.len; k++)
+        rh_sidecar_add_key(writer, (uint32_t)k, &w->result.records[k]);
+    rh_sidecar_set_module(writer, bitcode->data, bitcode->len, MODULE_LEVEL);
+    free(program);
+}
+
+/* Waits for racehive-ld's word. False: the link failed. */
+static bool read_build_id(char build_id[256])
+{
+    char line[256];
+    const char prefix[] = "build-id ";
+    if (!fgets(line, sizeof line, stdin) || strncmp(line, prefix, sizeof prefix - 1) != 0)
+        return false;
+    line[strcspn(line, "\n")] = '\0';
+    strcpy(build_id, line + sizeof prefix - 1);
+    return true;
+}
+
+static enum rh_status finish_sidecar(struct work *w, struct rh_sidecar_writer *writer)
+{
+    char build_id[256];
+    if (!read_build_id(build_id)) {
+        rh_sidecar_abort(writer);
+        return RH_OK;
+    }
+    bool known = strcmp(build_id, "-") != 0;
+    if (known)
+        rh_sidecar_set_meta(writer, RH_SIDECAR_META_BUILD_ID, build_id);
+    enum rh_status status = rh_sidecar_commit(writer);
+    /* A program without sites (a configure test) leaves nothing worth keeping a second time. */
+    if (status == RH_OK && known && w->sites.sites.len &&
+        rh_sidecar_publish(w->options->sidecar, build_id) != RH_OK)
+        rh_log_step("no copy by build id: %s", rh_error_text());
+    return status;
+}
+
+static enum rh_status write_sidecar(struct work *w)
+{
+    struct rh_sidecar_writer *writer;
+    struct rh_fs_mapping bitcode;
+    enum rh_status status = rh_fs_map(w->options->input, &bitcode);
+    if (status != RH_OK)
+        return status;
+    status = rh_sidecar_create(w->options->sidecar, &writer);
+    if (status == RH_OK) {
+        fill_sidecar(w, writer, &bitcode);
+        status = finish_sidecar(w, writer);
+    }
+    rh_fs_unmap(&bitcode);
+    return status;
+}
+
+static enum rh_status instrument(const struct options *o)
+{
+    struct work w = {.options = o};
+    enum rh_status status = write_object(&w);
+    if (status == RH_OK) {
+        puts("object");
+        fflush(stdout);
+        status = write_sidecar(&w);
+    }
+    rh_keys_result_release(&w.result);
+    rh_sites_release(&w.sites);
+    if (w.module)
+        rh_ir_close(w.module);
+    return status;
+}
+
+static enum rh_status merge(const struct options *o, const struct rh_args *args)
+{
+    if (!args->argc || !o->object)
+        return rh_fail(RH_ERR_USAGE, "--merge takes bitcode files and --object");
+    return rh_ir_link((const char *const *)args->argv, (size_t)args->argc, o->object);
+}
+
+/* Prints the names of the objects whose source has file-scope assembly, one per line. */
+static enum rh_status print_assembly(const struct rh_args *args)
+{
+    for (int i = 0; i < args->argc; i++) {
+        bool has;
+        enum rh_status status = rh_ir_has_assembly(args->argv[i], &has);
+        if (status != RH_OK)
+            return status;
+        if (has)
+            puts(args->argv[i]);
+    }
+    return RH_OK;
+}
+
+static enum rh_status run(const struct rh_command *command, struct options *o, int argc,
+                          char **argv)
+{
+    struct rh_args args;
+    enum rh_status status = rh_args_parse(command, argc - 1, argv + 1, &args);
+    if (status != RH_OK)
+        return status;
+    if (args.help) {
+        rh_args_print_help(command, stdout);
+        return RH_OK;
+    }
+    rh_log_set_verbose(o->verbose);
+    if (o->merge)
+        return merge(o, &args);
+    if (o->has_asm)
+        return print_assembly(&args);
+    if (!o->input || !o->object || !o->sidecar || !o->program)
+        return rh_fail(RH_ERR_USAGE, "--input, --object, --sidecar and --program are needed");
+    return instrument(o);
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {.type = "exe", .keys = "patch", .opt = 2};
+    const struct rh_option table[] = {
+        RH_OPTION_STRING("input", &o.input, "FILE", "merged bitcode to instrument"),
+        RH_OPTION_STRING("object", &o.object, "FILE", "object, or merged bitcode, to write"),
+        RH_OPTION_STRING("sidecar", &o.sidecar, "FILE", "PROG.racehive to write"),
+        RH_OPTION_STRING("program", &o.program, "FILE", "name of the program being linked"),
+        RH_OPTION_STRING("type", &o.type, "exe|shared", "what is being linked"),
+        RH_OPTION_STRING("keys", &o.keys, "patch|flag|none", "how keys are switched"),
+        RH_OPTION_STRING("cpu", &o.cpu, "NAME", "processor to generate code for"),
+        RH_OPTION_STRING("features", &o.features, "LIST", "processor features, as LLVM names them"),
+        RH_OPTION_UINT("opt", &o.opt, "N", "optimisation level of the code generator"),
+        RH_OPTION_UINT("pic", &o.pic, "0|1", "generate position-independent code"),
+        RH_OPTION_FLAG("merge", &o.merge, "only merge the bitcode files given as operands"),
+        RH_OPTION_FLAG("has-asm", &o.has_asm, "only name the objects with file-scope assembly"),
+        RH_OPTION_FLAG("verbose", &o.verbose, "say what is being done"),
+        RH_OPTION_END,
+    };
+    const struct rh_command command = {
+        .name = "racehive-instrument",
+        .synopsis = "--input=FILE --object=FILE --sidecar=FILE --program=FILE [OPTIONS]",
+        .summary = "Puts keys into a merged module; run by racehive-ld, not by hand.",
+        .options = table,
+    };
+    rh_log_set_program("racehive");
+    enum rh_status status = run(&command, &o, argc, argv);
+    if (status != RH_OK)
+        rh_log_error("%s", rh_error_text());
+    return rh_exit_status(status);
+}

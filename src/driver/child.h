@@ -1,0 +1,51 @@
+/*
+ * The children of racehive-ld: linkers whose output is held back until it is known to count, and
+ * racehive-instrument, which is talked to while a linker runs.
+ *
+ * base/proc.h runs one child at a time and lets signals end the tool in between. Here children
+ * overlap, and a signal must never end the tool before its temporary files are gone: from
+ * rh_child_guard() on, SIGINT, SIGQUIT, SIGTERM and SIGHUP are passed on to the children, start no
+ * new ones, and wait for the tool to end itself with rh_child_end_by_signal().
+ */
+#ifndef RH_DRIVER_CHILD_H
+#define RH_DRIVER_CHILD_H
+
+#include "base/proc.h"
+#include "base/status.h"
+#include "base/strbuf.h"
+#include "driver/words.h"
+
+struct rh_child {
+    int place;    /* in the table of children */
+    int out, err; /* what it says, held in memory; -1: not held */
+    int from, to; /* pipes from its standard output and to its standard input; -1: closed */
+};
+
+enum rh_child_mode {
+    RH_CHILD_HOLD, /* hold back standard output and standard error */
+    RH_CHILD_TALK  /* pipes for standard input and output; hold back standard error */
+};
+
+void rh_child_guard(void);
+
+/* The signal that came, or 0. */
+int rh_child_interrupted(void);
+
+/* Ends the process by the signal that came; returns if none did. */
+void rh_child_end_by_signal(void);
+
+/* Starts a child whose command line is `argv`, which need not end in NULL. */
+enum rh_status rh_child_start(struct rh_child *child, const struct rh_words *argv,
+                              enum rh_child_mode mode);
+
+/* Adds the next line of a child that is talked to, without its end; RH_ERR_INPUT at the end. */
+enum rh_status rh_child_read_line(struct rh_child *child, struct rh_strbuf *line);
+
+/* Sends text to a child that is talked to. */
+enum rh_status rh_child_write(struct rh_child *child, const char *text);
+
+/* Closes the pipes, waits for the child's end, and adds what was held to `out` and `err`. */
+enum rh_status rh_child_wait(struct rh_child *child, struct rh_proc_result *result,
+                             struct rh_strbuf *out, struct rh_strbuf *err);
+
+#endif

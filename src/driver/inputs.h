@@ -1,0 +1,22 @@
+/*
+ * The files that a link reads: found as lld finds them, looked into for bitcode, and copied without
+ * it where a step must not see it.
+ */
+#ifndef RH_DRIVER_INPUTS_H
+#define RH_DRIVER_INPUTS_H
+
+#include "driver/ldargs.h"
+
+/*
+ * Fills in what the arguments' files contain; returns how many hold bitcode. What cannot be read
+ * counts as native, since the linker will say what is wrong with it.
+ */
+size_t rh_inputs_inspect(struct rh_ld *ld);
+
+/* Writes the copies that the steps need into `folder` and enters their paths. */
+enum rh_status rh_inputs_prepare(struct rh_ld *ld, const char *folder);
+
+/* The file that `-lVALUE` means, in ld's arena, or NULL. */
+const char *rh_inputs_find_library(struct rh_ld *ld, const char *value, bool is_static);
+
+#endif

@@ -1,0 +1,232 @@
+/*
+ * The link with instrumented code: lld merges all bitcode, racehive-instrument makes an object of
+ * it, lld links that with everything else.
+ *
+ * racehive-instrument is told the build id when the program is linked, and until then prepares
+ * PROG.racehive beside the linker; a pipe that closes without a build id tells it to forget that.
+ */
+#include "driver/link.h"
+
+#include "base/fs.h"
+#include "base/log.h"
+#include "driver/child.h"
+#include "driver/inputs.h"
+#include "driver/ldsteps.h"
+#include "driver/object.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* One attempt. */
+struct attempt {
+    struct rh_link *link;
+    const char *merged; /* bitcode in temps */
+    struct rh_ld_extras extras;
+    struct rh_words wraps;
+    struct rh_child instrument;
+};
+
+static enum rh_status read_wraps(struct attempt *attempt)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    enum rh_status status = rh_fs_read(rh_link_own_file(attempt->link, "wrapped-symbols"), &text);
+    if (status == RH_OK)
+        rh_words_split(&attempt->wraps, &attempt->link->ld.arena, rh_strbuf_text(&text));
+    rh_strbuf_release(&text);
+    attempt->extras.wraps = &attempt->wraps;
+    return status;
+}
+
+/* In a static program the C library is linked in, so its functions are wrapped, not interposed. */
+static enum rh_status choose_extras(struct attempt *attempt)
+{
+    struct rh_link *link = attempt->link;
+    attempt->extras = (struct rh_ld_extras){.glue = rh_link_own_file(link, "glue.o")};
+    if (link->ld.shared)
+        return RH_OK;
+    bool is_static = rh_ld_is_static(&link->ld);
+    attempt->extras.runtime = rh_link_own_file(link, is_static ? "rt_static.o" : "rt.o");
+    return is_static ? read_wraps(attempt) : RH_OK;
+}
+
+static enum rh_status merge(struct attempt *attempt)
+{
+    struct rh_words argv = RH_VEC_INIT;
+    struct rh_link *link = attempt->link;
+    rh_ld_make_merge(&link->ld, link->lld, &attempt->extras, attempt->merged, &argv);
+    enum rh_status status = rh_link_run(link, &argv);
+    rh_vec_free(&argv);
+    return rh_fail_prefix(status, "its bitcode cannot be merged");
+}
+
+static void add_instrument_words(struct attempt *attempt, struct rh_words *argv)
+{
+    struct rh_link *link = attempt->link;
+    struct rh_ld *ld = &link->ld;
+    struct rh_arena *arena = &ld->arena;
+    rh_vec_push(argv, rh_link_own_file(link, "racehive-instrument"));
+    rh_vec_push(argv, rh_arena_printf(arena, "--input=%s", attempt->merged));
+    rh_vec_push(argv, rh_arena_printf(arena, "--object=%s", attempt->extras.program));
+    rh_vec_push(argv, rh_arena_printf(arena, "--sidecar=%s", link->sidecar));
+    rh_vec_push(argv, rh_arena_printf(arena, "--program=%s", ld->output));
+    rh_vec_push(argv, ld->shared ? "--type=shared" : "--type=exe");
+    rh_vec_push(argv, ld->shared || ld->pie ? "--pic=1" : "--pic=0");
+    rh_vec_push(argv, rh_arena_printf(arena, "--opt=%s", ld->lto_level));
+    if (ld->cpu)
+        rh_vec_push(argv, rh_arena_printf(arena, "--cpu=%s", ld->cpu));
+    rh_vec_push(argv, rh_arena_printf(arena, "--keys=%s", link->settings.keys));
+    if (link->settings.config)
+        rh_vec_push(argv, rh_arena_printf(arena, "--config=%s", link->settings.config));
+    if (link->settings.verbose)
+        rh_vec_push(argv, "-v");
+}
+
+/* Waits for the end of racehive-instrument; what it said is shown if all went well. */
+static enum rh_status end_instrument(struct attempt *attempt, bool show)
+{
+    struct rh_strbuf out = RH_STRBUF_INIT, err = RH_STRBUF_INIT;
+    struct rh_proc_result result;
+    enum rh_status status = rh_child_wait(&attempt->instrument, &result, &out, &err);
+    if (status == RH_OK)
+        status = rh_proc_check(&result, "racehive-instrument");
+    if (status == RH_OK && show)
+        rh_strbuf_addn(&attempt->link->err, rh_strbuf_text(&err), err.len);
+    const char *error = rh_link_first_error(attempt->link, rh_strbuf_text(&err));
+    if (status != RH_OK && *error)
+        status = rh_fail(status, "%s (%s)", rh_error_text(), error);
+    rh_strbuf_release(&out);
+    rh_strbuf_release(&err);
+    return status;
+}
+
+/* Starts racehive-instrument and waits for the object. */
+static enum rh_status instrument(struct attempt *attempt)
+{
+    struct rh_words argv = RH_VEC_INIT;
+    add_instrument_words(attempt, &argv);
+    rh_link_log(&argv);
+    enum rh_status status = rh_child_start(&attempt->instrument, &argv, RH_CHILD_TALK);
+    rh_vec_free(&argv);
+    if (status != RH_OK)
+        return status;
+    struct rh_strbuf line = RH_STRBUF_INIT;
+    status = rh_child_read_line(&attempt->instrument, &line);
+    if (status == RH_OK && strcmp(rh_strbuf_text(&line), "object") != 0)
+        status = rh_fail(RH_ERR_INPUT, "racehive-instrument said '%s'", rh_strbuf_text(&line));
+    rh_strbuf_release(&line);
+    if (status == RH_OK)
+        return RH_OK;
+    enum rh_status end = end_instrument(attempt, false);
+    return end != RH_OK ? end : rh_fail(RH_ERR_INPUT, "racehive-instrument made no object");
+}
+
+static enum rh_status link_final(struct attempt *attempt)
+{
+    struct rh_words argv = RH_VEC_INIT;
+    struct rh_link *link = attempt->link;
+    rh_ld_make_final(&link->ld, link->lld, &attempt->extras, &argv);
+    enum rh_status status = rh_link_run(link, &argv);
+    rh_vec_free(&argv);
+    return rh_fail_prefix(status, "the instrumented code cannot be linked");
+}
+
+static enum rh_status send_build_id(struct attempt *attempt)
+{
+    struct rh_strbuf line = RH_STRBUF_INIT;
+    rh_strbuf_add(&line, "build-id ");
+    size_t before = line.len;
+    enum rh_status status = rh_object_read_build_id(attempt->link->ld.output, &line);
+    if (line.len == before)
+        rh_strbuf_addc(&line, '-');
+    rh_strbuf_addc(&line, '\n');
+    if (status == RH_OK)
+        status = rh_child_write(&attempt->instrument, rh_strbuf_text(&line));
+    rh_strbuf_release(&line);
+    return status;
+}
+
+/* Records why the attempt failed, before anything else fails. */
+static enum rh_link_end give_up(struct attempt *attempt, enum rh_link_end end)
+{
+    attempt->link->reason = rh_arena_strdup(&attempt->link->ld.arena, rh_error_text());
+    return end;
+}
+
+/* From the merged module to the program and its sidecar. */
+static enum rh_link_end build_from_merged(struct attempt *attempt)
+{
+    if (instrument(attempt) != RH_OK)
+        return give_up(attempt, RH_LINK_FAILED);
+    enum rh_status status = link_final(attempt);
+    bool written = status == RH_OK;
+    if (status == RH_OK)
+        status = send_build_id(attempt);
+    if (status != RH_OK) {
+        enum rh_link_end end = give_up(attempt, written ? RH_LINK_SPOILED : RH_LINK_FAILED);
+        end_instrument(attempt, false);
+        return end;
+    }
+    status = end_instrument(attempt, true);
+    return status == RH_OK ? RH_LINK_DONE : give_up(attempt, RH_LINK_SPOILED);
+}
+
+static enum rh_status prepare(struct attempt *attempt)
+{
+    struct rh_link *link = attempt->link;
+    enum rh_status status = rh_link_make_temps(link);
+    if (status == RH_OK)
+        status = rh_inputs_prepare(&link->ld, link->temps);
+    if (status == RH_OK)
+        status = choose_extras(attempt);
+    if (status != RH_OK)
+        return status;
+    attempt->merged = rh_arena_printf(&link->ld.arena, "%s/merged.bc", link->temps);
+    unlink(attempt->merged);
+    return RH_OK;
+}
+
+enum rh_link_end rh_link_instrumented(struct rh_link *link)
+{
+    struct attempt attempt = {.link = link};
+    enum rh_link_end end = RH_LINK_NOTHING;
+    enum rh_status status = prepare(&attempt);
+    if (status == RH_OK)
+        status = merge(&attempt);
+    if (status != RH_OK) {
+        end = give_up(&attempt, RH_LINK_FAILED);
+    } else if (access(attempt.merged, F_OK) == 0) {
+        attempt.extras.program = rh_arena_printf(&link->ld.arena, "%s/program.o", link->temps);
+        end = build_from_merged(&attempt);
+    }
+    rh_vec_free(&attempt.wraps);
+    return end;
+}
+
+/* Hides the object that racehive-instrument named on one line; adds its name to the list. */
+static void hide_object(struct rh_ld *ld, const char *name, struct rh_strbuf *names)
+{
+    rh_vec_each (struct rh_ld_arg, arg, &ld->args) {
+        if (!arg->can_hide || arg->hidden || strcmp(arg->path, name) != 0)
+            continue;
+        arg->hidden = true;
+        rh_strbuf_addf(names, "%s%s", names->len > 0 ? ", " : "", name);
+    }
+}
+
+void rh_link_hide_assembly(struct rh_link *link, struct rh_strbuf *names)
+{
+    struct rh_words argv = RH_VEC_INIT;
+    rh_vec_push(&argv, rh_link_own_file(link, "racehive-instrument"));
+    rh_vec_push(&argv, "--has-asm");
+    size_t before = argv.len;
+    rh_vec_each (struct rh_ld_arg, arg, &link->ld.args)
+        if (arg->can_hide)
+            rh_vec_push(&argv, arg->path);
+    if (argv.len > before && rh_link_run(link, &argv) == RH_OK) {
+        char *text = rh_strbuf_detach(&link->out), *rest = text;
+        for (char *line; (line = strsep(&rest, "\n"));)
+            hide_object(&link->ld, line, names);
+        free(text);
+    }
+    rh_vec_free(&argv);
+}

@@ -1,0 +1,128 @@
+/* Putting a linker's command line together again for each step of a link. */
+#include "driver/ldsteps.h"
+
+enum step { STEP_MERGE = 1, STEP_FINAL = 2, STEP_LLD = 4, STEP_SYSTEM = 8 };
+
+/* Which arguments are left out of which steps. */
+static bool is_dropped(const struct rh_ld *ld, const struct rh_ld_arg *arg, enum step step)
+{
+    static const struct {
+        enum rh_ld_role role;
+        int steps;
+    } drops[] = {
+        {RH_LD_OUTPUT, STEP_MERGE},
+        {RH_LD_SIDE, STEP_MERGE},
+        {RH_LD_PLUGIN, STEP_FINAL},
+        {RH_LD_LTO_LEVEL, STEP_FINAL | STEP_SYSTEM},
+        {RH_LD_FAT_LTO, STEP_MERGE | STEP_FINAL | STEP_LLD | STEP_SYSTEM},
+    };
+    if (step == STEP_SYSTEM && arg->role == RH_LD_PLUGIN)
+        return !ld->has_plain_bitcode;
+    if (step == STEP_FINAL && arg->content == RH_LD_BITCODE)
+        return !arg->hidden;
+    for (size_t i = 0; i < sizeof drops / sizeof drops[0]; i++)
+        if (drops[i].role == arg->role && (drops[i].steps & (int)step))
+            return true;
+    return false;
+}
+
+static void push_arg(const struct rh_ld *ld, const struct rh_ld_arg *arg, enum step step,
+                     struct rh_words *argv)
+{
+    if (is_dropped(ld, arg, step))
+        return;
+    const char *path = step == STEP_MERGE ? arg->merge_path : NULL;
+    if (step == STEP_FINAL)
+        path = arg->native_path;
+    if (path)
+        rh_vec_push(argv, path);
+    for (size_t i = 0; !path && i < arg->word_count; i++)
+        rh_vec_push(argv, arg->words[i]);
+}
+
+/*
+ * Where the instrumented code goes: the place of the first bitcode, so that constructors run in
+ * the order of the command line; but before a --start-lib, behind which nothing is sure to be
+ * linked.
+ */
+static size_t find_anchor(const struct rh_ld *ld)
+{
+    size_t at = 0;
+    while (at < ld->args.len &&
+           (ld->args.data[at].content == RH_LD_NATIVE || ld->args.data[at].hidden))
+        at++;
+    while (at < ld->args.len && at > 0 && ld->args.data[at].in_lib)
+        at--;
+    return at;
+}
+
+static void push_extras(struct rh_ld *ld, const struct rh_ld_extras *extras, struct rh_words *argv)
+{
+    const char *const objects[] = {extras->program, extras->runtime, extras->glue};
+    for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++)
+        if (objects[i])
+            rh_vec_push(argv, objects[i]);
+    for (size_t i = 0; extras->wraps && i < extras->wraps->len; i++)
+        rh_vec_push(argv, rh_arena_printf(&ld->arena, "--wrap=%s", extras->wraps->data[i]));
+}
+
+/* Where lld is stricter than GNU ld, which most programs were written for, it is made to yield. */
+static void push_lld(const char *linker, struct rh_words *argv)
+{
+    rh_vec_push(argv, linker);
+    rh_vec_push(argv, "--undefined-version");
+}
+
+static void push_default_paths(struct rh_ld *ld, struct rh_words *argv)
+{
+    for (size_t i = ld->given_paths; i < ld->library_paths.len; i++)
+        rh_vec_push(argv, rh_arena_printf(&ld->arena, "-L%s", ld->library_paths.data[i]));
+}
+
+static void push_all(struct rh_ld *ld, const struct rh_ld_extras *extras, enum step step,
+                     struct rh_words *argv)
+{
+    size_t anchor = extras ? find_anchor(ld) : ld->args.len;
+    for (size_t i = 0; i < ld->args.len; i++) {
+        if (i == anchor)
+            push_extras(ld, extras, argv);
+        push_arg(ld, &ld->args.data[i], step, argv);
+    }
+}
+
+void rh_ld_make_merge(struct rh_ld *ld, const char *linker, const struct rh_ld_extras *extras,
+                      const char *output, struct rh_words *argv)
+{
+    push_lld(linker, argv);
+    push_all(ld, extras, STEP_MERGE, argv);
+    push_default_paths(ld, argv);
+    rh_vec_push(argv, "--fat-lto-objects");
+    rh_vec_push(argv, "--lto-emit-llvm");
+    rh_vec_push(argv, "-o");
+    rh_vec_push(argv, output);
+}
+
+void rh_ld_make_final(struct rh_ld *ld, const char *linker, const struct rh_ld_extras *extras,
+                      struct rh_words *argv)
+{
+    push_lld(linker, argv);
+    push_all(ld, extras, STEP_FINAL, argv);
+    push_default_paths(ld, argv);
+    if (!ld->has_build_id)
+        rh_vec_push(argv, "--build-id");
+    /* Libraries that are loaded later look for the runtime's entry points in the executable. */
+    if (!ld->shared && !rh_ld_is_static(ld))
+        rh_vec_push(argv, "--export-dynamic-symbol=__rh_*");
+}
+
+void rh_ld_make_native(struct rh_ld *ld, const char *linker, enum rh_ld_linker kind,
+                       struct rh_words *argv)
+{
+    if (kind == RH_LD_LLD)
+        push_lld(linker, argv);
+    else
+        rh_vec_push(argv, linker);
+    push_all(ld, NULL, kind == RH_LD_LLD ? STEP_LLD : STEP_SYSTEM, argv);
+    if (kind == RH_LD_LLD)
+        push_default_paths(ld, argv);
+}

@@ -1,0 +1,207 @@
+/* Reading ELF headers and the outermost structure of LLVM bitcode. */
+#include "driver/object.h"
+
+#include "base/fs.h"
+
+#include <elf.h>
+#include <stdint.h>
+#include <string.h>
+
+struct bytes {
+    const unsigned char *data;
+    size_t len;
+};
+
+/* Copies what lies at `at`, since nothing in a file need be aligned; false if it lies outside. */
+static bool read_at(struct bytes file, size_t at, void *into, size_t size)
+{
+    if (at > file.len || file.len - at < size)
+        return false;
+    memcpy(into, file.data + at, size);
+    return true;
+}
+
+static bool starts_with(struct bytes file, const char *magic, size_t len)
+{
+    return file.len >= len && memcmp(file.data, magic, len) == 0;
+}
+
+static bool is_bitcode(struct bytes file)
+{
+    return starts_with(file, "BC\xC0\xDE", 4) || starts_with(file, "\xDE\xC0\x17\x0B", 4);
+}
+
+/*
+ * Whether the bytes are one bitcode file from end to end: the magic, then blocks, each of which
+ * begins with a word of abbreviation code 1 in two bits and tells its length in the next word.
+ * Files that were glued together fail where the second magic stands.
+ */
+static bool is_whole_bitcode(struct bytes bitcode)
+{
+    if (!starts_with(bitcode, "BC\xC0\xDE", 4))
+        return false;
+    size_t at = 4;
+    while (at < bitcode.len) {
+        uint32_t head[2];
+        if (!read_at(bitcode, at, head, sizeof head) || (head[0] & 3) != 1)
+            return false;
+        size_t step = sizeof head + (size_t)head[1] * 4;
+        if (step > bitcode.len - at)
+            return false;
+        at += step;
+    }
+    return at > 4;
+}
+
+/* The table of section headers; numbers too large for the file header stand in its first entry. */
+struct sections {
+    size_t at;
+    size_t count;
+    size_t names_at, names_len;
+};
+
+static bool read_section(struct bytes file, const struct sections *sections, size_t index,
+                         Elf64_Shdr *section)
+{
+    return index < sections->count &&
+           read_at(file, sections->at + index * sizeof *section, section, sizeof *section);
+}
+
+static bool find_sections(struct bytes file, const Elf64_Ehdr *header, struct sections *sections)
+{
+    Elf64_Shdr first, names;
+    *sections = (struct sections){.at = header->e_shoff, .count = 1};
+    if (header->e_shoff == 0 || header->e_shoff > file.len || header->e_shentsize != sizeof first ||
+        !read_section(file, sections, 0, &first))
+        return false;
+    sections->count = header->e_shnum ? header->e_shnum : first.sh_size;
+    if (sections->count > (file.len - sections->at) / sizeof first)
+        return false;
+    size_t index = header->e_shstrndx == SHN_XINDEX ? first.sh_link : header->e_shstrndx;
+    if (!read_section(file, sections, index, &names) || names.sh_offset > file.len ||
+        names.sh_size > file.len - names.sh_offset)
+        return false;
+    sections->names_at = names.sh_offset;
+    sections->names_len = names.sh_size;
+    return true;
+}
+
+static bool is_named(struct bytes file, const struct sections *sections, size_t at,
+                     const char *name)
+{
+    size_t size = strlen(name) + 1;
+    return at <= sections->names_len && sections->names_len - at >= size &&
+           memcmp(file.data + sections->names_at + at, name, size) == 0;
+}
+
+static void inspect_elf(struct rh_object *object, struct bytes file)
+{
+    Elf64_Ehdr header;
+    if (!read_at(file, 0, &header, sizeof header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL)
+        return;
+    object->kind = RH_OBJECT_NATIVE;
+    struct sections sections;
+    Elf64_Shdr section;
+    if (!find_sections(file, &header, &sections))
+        return;
+    for (size_t i = 1; i < sections.count && read_section(file, &sections, i, &section); i++) {
+        if (!is_named(file, &sections, section.sh_name, ".llvm.lto") &&
+            !is_named(file, &sections, section.sh_name, ".llvmbc"))
+            continue;
+        object->kind = RH_OBJECT_BROKEN;
+        object->section_at = sections.at + i * sizeof section;
+        if (section.sh_type == SHT_NOBITS || section.sh_offset > file.len ||
+            section.sh_size > file.len - section.sh_offset)
+            return;
+        object->bitcode_at = section.sh_offset;
+        object->bitcode_len = section.sh_size;
+        if (is_whole_bitcode((struct bytes){file.data + section.sh_offset, section.sh_size}))
+            object->kind = RH_OBJECT_FAT;
+        return;
+    }
+}
+
+void rh_object_inspect(struct rh_object *object, const void *bytes, size_t len)
+{
+    struct bytes file = {bytes, len};
+    *object = (struct rh_object){.kind = RH_OBJECT_OTHER};
+    if (is_bitcode(file)) {
+        object->kind = RH_OBJECT_BITCODE;
+        object->bitcode_len = len;
+    } else if (starts_with(file, "!<arch>\n", 8) || starts_with(file, "!<thin>\n", 8)) {
+        object->kind = RH_OBJECT_ARCHIVE;
+    } else if (starts_with(file, ELFMAG, SELFMAG)) {
+        inspect_elf(object, file);
+    }
+}
+
+bool rh_object_has_bitcode(const struct rh_object *object)
+{
+    return object->kind == RH_OBJECT_FAT || object->kind == RH_OBJECT_BITCODE;
+}
+
+void rh_object_hide_bitcode(const struct rh_object *object, const void *bytes, size_t len,
+                            struct rh_strbuf *out)
+{
+    size_t start = out->len;
+    rh_strbuf_addn(out, bytes, len);
+    Elf64_Shdr section;
+    char *header = out->data + start + object->section_at;
+    memcpy(&section, header, sizeof section);
+    section.sh_name = 0;
+    section.sh_type = SHT_PROGBITS;
+    memcpy(header, &section, sizeof section);
+}
+
+static size_t align_note(size_t size)
+{
+    return (size + 3) & ~(size_t)3;
+}
+
+/* Looks through the notes of one segment. */
+static bool find_build_id(struct bytes notes, struct rh_strbuf *hex)
+{
+    size_t at = 0;
+    Elf64_Nhdr note;
+    while (read_at(notes, at, &note, sizeof note)) {
+        size_t name_at = at + sizeof note;
+        size_t id_at = name_at + align_note(note.n_namesz);
+        if (id_at > notes.len || note.n_descsz > notes.len - id_at)
+            return false;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU &&
+            memcmp(notes.data + name_at, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
+            for (size_t i = 0; i < note.n_descsz; i++)
+                rh_strbuf_addf(hex, "%02x", notes.data[id_at + i]);
+            return true;
+        }
+        at = id_at + align_note(note.n_descsz);
+    }
+    return false;
+}
+
+enum rh_status rh_object_read_build_id(const char *path, struct rh_strbuf *hex)
+{
+    struct rh_fs_mapping mapping;
+    enum rh_status status = rh_fs_map(path, &mapping);
+    if (status != RH_OK)
+        return status;
+    struct bytes file = {mapping.data, mapping.len};
+    Elf64_Ehdr header;
+    if (!starts_with(file, ELFMAG, SELFMAG) || !read_at(file, 0, &header, sizeof header)) {
+        rh_fs_unmap(&mapping);
+        return rh_fail(RH_ERR_INPUT, "%s is not an ELF file", path);
+    }
+    for (size_t i = 0; i < header.e_phnum; i++) {
+        Elf64_Phdr segment;
+        if (!read_at(file, header.e_phoff + i * sizeof segment, &segment, sizeof segment))
+            break;
+        if (segment.p_type != PT_NOTE || segment.p_offset > file.len ||
+            segment.p_filesz > file.len - segment.p_offset)
+            continue;
+        if (find_build_id((struct bytes){file.data + segment.p_offset, segment.p_filesz}, hex))
+            break;
+    }
+    rh_fs_unmap(&mapping);
+    return RH_OK;
+}

@@ -1,0 +1,192 @@
+/* The driver's own options, as words of the command line and as variables of the environment. */
+#include "driver/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PREFIX "--rh-"
+
+struct profile_row {
+    const char *name;
+    bool built;
+};
+
+static const struct profile_row profiles[] = {
+#define PROFILE_ROW(suffix, name, built) [RH_PROFILE_##suffix] = {name, built},
+    RH_PROFILES(PROFILE_ROW)
+#undef PROFILE_ROW
+};
+
+#define PROFILE_COUNT (sizeof profiles / sizeof profiles[0])
+
+static enum rh_status set_profile(struct rh_settings *settings, const char *value)
+{
+    for (size_t i = 0; i < PROFILE_COUNT; i++) {
+        if (strcmp(profiles[i].name, value) != 0)
+            continue;
+        settings->profile = (enum rh_profile)i;
+        if (profiles[i].built)
+            return RH_OK;
+        return rh_fail(RH_ERR_USAGE,
+                       "profile '%s' is not in this version; use 'production' or 'off'", value);
+    }
+    return rh_fail(RH_ERR_USAGE, "unknown profile '%s'; use 'production' or 'off'", value);
+}
+
+static enum rh_status set_config(struct rh_settings *settings, const char *value)
+{
+    settings->config = value;
+    return RH_OK;
+}
+
+static enum rh_status set_keys(struct rh_settings *settings, const char *value)
+{
+    if (strcmp(value, "patch") != 0 && strcmp(value, "flag") != 0)
+        return rh_fail(RH_ERR_USAGE, "unknown kind of keys '%s'; use 'patch' or 'flag'", value);
+    settings->keys = value;
+    return RH_OK;
+}
+
+static enum rh_status set_keep_temps(struct rh_settings *settings, const char *value)
+{
+    settings->keep_temps = strcmp(value, "0") != 0;
+    return RH_OK;
+}
+
+static enum rh_status set_verbose(struct rh_settings *settings, const char *value)
+{
+    settings->verbose = strcmp(value, "0") != 0;
+    return RH_OK;
+}
+
+static enum rh_status set_help(struct rh_settings *settings, const char *value)
+{
+    (void)value;
+    settings->help = true;
+    return RH_OK;
+}
+
+static const char *get_profile(const struct rh_settings *settings)
+{
+    return profiles[settings->profile].name;
+}
+
+static const char *get_config(const struct rh_settings *settings)
+{
+    return settings->config;
+}
+
+static const char *get_keys(const struct rh_settings *settings)
+{
+    return settings->keys;
+}
+
+static const char *get_keep_temps(const struct rh_settings *settings)
+{
+    return settings->keep_temps ? "1" : NULL;
+}
+
+static const char *get_verbose(const struct rh_settings *settings)
+{
+    return settings->verbose ? "1" : NULL;
+}
+
+/* A row without a word is for the environment alone, one without a variable for the words alone. */
+struct setting {
+    const char *word;
+    const char *variable;
+    const char *value_name; /* NULL: a switch */
+    enum rh_status (*set)(struct rh_settings *settings, const char *value);
+    const char *(*get)(const struct rh_settings *settings);
+    const char *help;
+};
+
+static const struct setting table[] = {
+    {"profile", "RACEHIVE_PROFILE", "NAME", set_profile, get_profile,
+     "production (keys at the sites, the default) or off (plain clang)"},
+    {"config", "RACEHIVE_CONFIG", "FILE", set_config, get_config,
+     "suppressions, extra synchronisation functions, entry points"},
+    {"keys", "RACEHIVE_KEYS", "KIND", set_keys, get_keys,
+     "patch (code patched while it runs, the default) or flag (a tested flag)"},
+    {"keep-temps", "RACEHIVE_KEEP_TEMPS", NULL, set_keep_temps, get_keep_temps,
+     "keep the intermediate files in PROG.racehive-temps"},
+    {"help", NULL, NULL, set_help, NULL, "show these options"},
+    {NULL, "RACEHIVE_VERBOSE", NULL, set_verbose, get_verbose, NULL},
+};
+
+#define TABLE_COUNT (sizeof table / sizeof table[0])
+
+bool rh_settings_owns(const char *word)
+{
+    return strncmp(word, PREFIX, strlen(PREFIX)) == 0;
+}
+
+enum rh_status rh_settings_read_environment(struct rh_settings *settings)
+{
+    *settings = (struct rh_settings){.profile = RH_PROFILE_PRODUCTION, .keys = "patch"};
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        const char *value = table[i].variable ? getenv(table[i].variable) : NULL;
+        if (!value || !*value)
+            continue;
+        enum rh_status status = table[i].set(settings, value);
+        if (status != RH_OK)
+            return rh_fail_prefix(status, "%s", table[i].variable);
+    }
+    return RH_OK;
+}
+
+enum rh_status rh_settings_read_word(struct rh_settings *settings, const char *word)
+{
+    const char *name = word + strlen(PREFIX);
+    size_t len = strcspn(name, "=");
+    const char *value = name[len] == '=' ? name + len + 1 : NULL;
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        const struct setting *row = &table[i];
+        if (!row->word || strlen(row->word) != len || strncmp(row->word, name, len) != 0)
+            continue;
+        if (row->value_name && (!value || !*value))
+            return rh_fail(RH_ERR_USAGE, "%s%s needs a value: %s%s=%s", PREFIX, row->word, PREFIX,
+                           row->word, row->value_name);
+        if (!row->value_name && value)
+            return rh_fail(RH_ERR_USAGE, "%s%s takes no value", PREFIX, row->word);
+        return row->set(settings, value ? value : "1");
+    }
+    return rh_fail(RH_ERR_USAGE, "unknown option '%s'; --rh-help lists the options", word);
+}
+
+enum rh_status rh_settings_check(const struct rh_settings *settings)
+{
+    if (settings->config && access(settings->config, R_OK) != 0)
+        return rh_fail_errno(RH_ERR_INPUT, "cannot read the configuration %s", settings->config);
+    return RH_OK;
+}
+
+void rh_settings_export(const struct rh_settings *settings)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        const char *value = table[i].get ? table[i].get(settings) : NULL;
+        if (value)
+            setenv(table[i].variable, value, 1);
+        else if (table[i].variable)
+            unsetenv(table[i].variable);
+    }
+}
+
+void rh_settings_print_help(const char *program, FILE *out)
+{
+    fprintf(out,
+            "Usage: %s [OPTIONS OF CLANG] [OPTIONS] FILE...\n"
+            "Compiles and links as clang does and leaves keys at the program's sites.\n\n"
+            "Options, with the variable that sets the same:\n",
+            program);
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        const struct setting *row = &table[i];
+        if (!row->word)
+            continue;
+        int width = fprintf(out, "  %s%s%s%s", PREFIX, row->word, row->value_name ? "=" : "",
+                            row->value_name ? row->value_name : "");
+        fprintf(out, "%*s%-21s%s\n", width < 24 ? 24 - width : 1, "",
+                row->variable ? row->variable : "", row->help);
+    }
+}

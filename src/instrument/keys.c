@@ -1,0 +1,258 @@
+/* Puts keys and their tables into a module: see keys.h. */
+#include "instrument/keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "ir/rewrite.h"
+
+/* The flags are all a key may change: test and cmp set them, and so may the hook. */
+#define CLOBBERS "~{dirflag},~{fpsr},~{flags}"
+
+/* How a key's assembly gets the address of the access. */
+enum address_form {
+    ADDRESS_MEMORY,   /* operand 0 is the memory itself */
+    ADDRESS_REGISTER, /* operand 0 is a register that holds the address */
+    ADDRESS_NONE,     /* a fence has none */
+};
+
+struct inserter {
+    struct rh_module *module;
+    const struct rh_sites *sites;
+    enum rh_key_mode mode;
+    struct rh_keys_result *result;
+    struct rh_cfg *cfg;          /* of the current function */
+    struct rh_loop_copy *copies; /* per key number: the copy, for loop keys that were copied */
+    struct rh_strbuf text;
+};
+
+/* --- assembly --- */
+
+/* Ends in the label that a hook comes back to. `target` is the stub's or the copy's label. */
+static void add_switch(struct inserter *in, const char *target)
+{
+    struct rh_strbuf *t = &in->text;
+    rh_strbuf_add(t, ".Lrh_key${:uid}:\n");
+    if (in->mode == RH_KEYS_PATCH)
+        rh_strbuf_addf(t, "\t.byte 0xa9\n\t.long %s-.-4\n", target);
+    else
+        rh_strbuf_addf(t, "\tcmpb $$0,.Lrh_flag${:uid}(%%rip)\n\tjne %s\n", target);
+    rh_strbuf_add(t, ".Lrh_back${:uid}:\n");
+}
+
+/* The name of a function as the assembler must read it inside inline assembly. */
+static void add_symbol(struct rh_strbuf *t, const char *name)
+{
+    if (*name == '\1') /* LLVM's mark for "not to be mangled" */
+        name++;
+    rh_strbuf_addc(t, '"');
+    for (; *name; name++)
+        rh_strbuf_add(t, *name == '$' ? "$$" : (char[]){*name, '\0'});
+    rh_strbuf_addc(t, '"');
+}
+
+/* The record of the place is linked to its function: the linker drops both together. */
+static void add_place(struct inserter *in, uint32_t key, const struct rh_function *fn)
+{
+    struct rh_strbuf *t = &in->text;
+    bool flag = in->mode == RH_KEYS_FLAG;
+    if (flag)
+        rh_strbuf_add(t, "\t.pushsection .data.rh_flags,\"aw\",@progbits\n"
+                         ".Lrh_flag${:uid}:\n\t.byte 0\n\t.popsection\n");
+    rh_strbuf_add(t, "\t.pushsection __rh_places,\"ao\",@progbits,");
+    add_symbol(t, fn->name);
+    rh_strbuf_addf(t, "\n\t.long .Lrh_key${:uid}-.,%s,%u\n\t.popsection",
+                   flag ? ".Lrh_flag${:uid}-." : "0", key);
+}
+
+/* The stub: see runtime/arch/x86_64/thunk.S for what it leaves on the stack. Each function has a
+ * cold section of its own, so that the linker can drop both together. */
+static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum address_form form,
+                     bool sized)
+{
+    static const char *const addresses[] = {
+        [ADDRESS_MEMORY] = "leaq $0,%rdi",
+        [ADDRESS_REGISTER] = "movq $0,%rdi",
+        [ADDRESS_NONE] = "xorl %edi,%edi",
+    };
+    rh_strbuf_addf(&in->text,
+                   "\t.pushsection .rh_cold,\"ax\",@progbits,unique,%u\n"
+                   ".Lrh_stub${:uid}:\n"
+                   "\tleaq -128(%%rsp),%%rsp\n"
+                   "\tpushq $$%u\n"
+                   "\tpushq %s\n"
+                   "\tpushq %%rdi\n"
+                   "\t%s\n"
+                   "\tcall __rh_thunk\n"
+                   "\tpopq %%rdi\n"
+                   "\tleaq 144(%%rsp),%%rsp\n"
+                   "\tjmp .Lrh_back${:uid}\n"
+                   "\t.popsection\n",
+                   fn, key, sized ? "$1" : "$$0", addresses[form]);
+}
+
+/* --- keys before and after accesses --- */
+
+static enum address_form choose_form(struct rh_value *pointer)
+{
+    if (!pointer)
+        return ADDRESS_NONE;
+    struct rh_value *base = rh_ir_base(pointer, NULL, NULL);
+    bool on_stack = (base->kind == RH_VALUE_INST && base->op == RH_OP_ALLOCA) ||
+                    (base->kind == RH_VALUE_ARG && base->is_by_value);
+    return on_stack ? ADDRESS_REGISTER : ADDRESS_MEMORY;
+}
+
+/* The handle to use for a value: its copy's if the key stands in a loop copy that has one. */
+static void *handle_in(const struct rh_loop_copy *copy, const struct rh_value *value)
+{
+    void *copied = copy && copy->map ? copy->map[value->id] : NULL;
+    return copied ? copied : value->handle;
+}
+
+static enum rh_status insert_key(struct inserter *in, uint32_t number)
+{
+    static const char *const constraints[] = {
+        [ADDRESS_MEMORY] = "*m",
+        [ADDRESS_REGISTER] = "r",
+        [ADDRESS_NONE] = "",
+    };
+    const struct rh_key *key = &in->sites->keys.data[number];
+    const struct rh_site *site = &in->sites->sites.data[key->first_site];
+    const struct rh_loop_copy *copy = key->loop == RH_NO_LOOP ? NULL : &in->copies[key->loop];
+    enum address_form form = choose_form(site->pointer);
+    bool sized = site->length != NULL && key->kind == RH_KEY_ACCESS;
+    struct rh_asm_operand operands[2] = {{0}};
+    uint32_t count = 0;
+    if (form != ADDRESS_NONE)
+        operands[count++] = (struct rh_asm_operand){
+            .value = site->pointer,
+            .handle = handle_in(copy, site->pointer),
+            .is_memory = form == ADDRESS_MEMORY,
+        };
+    if (sized)
+        operands[count++] = (struct rh_asm_operand){
+            .value = site->length,
+            .handle = handle_in(copy, site->length),
+        };
+    char text[64];
+    snprintf(text, sizeof text, "%s%s%s" CLOBBERS, constraints[form],
+             form == ADDRESS_NONE ? "" : ",", sized ? "r," : "");
+    rh_strbuf_reset(&in->text);
+    add_switch(in, ".Lrh_stub${:uid}");
+    add_stub(in, number, key->fn->id, form, sized);
+    add_place(in, number, key->fn);
+    enum rh_status status =
+        rh_rewrite_insert_asm(in->module, handle_in(copy, site->inst), key->kind == RH_KEY_AFTER,
+                              rh_strbuf_text(&in->text), text, operands, count);
+    if (status != RH_ERR_UNSUPPORTED)
+        return status;
+    in->result->keys_refused++;
+    return RH_OK;
+}
+
+/* --- loop keys --- */
+
+static enum rh_status insert_loop_key(struct inserter *in, uint32_t number)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    if (!in->cfg || in->cfg->fn != key->fn) {
+        rh_cfg_free(in->cfg);
+        in->cfg = rh_cfg_build(key->fn);
+    }
+    rh_strbuf_reset(&in->text);
+    add_switch(in, "${0:l}");
+    add_place(in, number, key->fn);
+    enum rh_status status =
+        rh_rewrite_copy_loop(in->module, &in->cfg->loops[key->copied_loop],
+                             rh_strbuf_text(&in->text), "!i," CLOBBERS, &in->copies[number]);
+    if (status == RH_ERR_UNSUPPORTED) {
+        in->result->loops_refused++;
+        return RH_OK;
+    }
+    if (status == RH_OK)
+        in->result->loops_copied++;
+    return status;
+}
+
+/* --- tables --- */
+
+/* A key in a loop that could not be copied stands in the original loop and depends on no other. */
+static void fill_record(struct inserter *in, uint32_t number)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    bool copied = key->loop != RH_NO_LOOP && in->copies[key->loop].map;
+    in->result->records[number] = (struct rh_key_record){
+        .first_site = key->first_site,
+        .site_count = (uint16_t)key->site_count,
+        .kind = key->kind,
+        .loop = copied ? key->loop : RH_NO_LOOP,
+    };
+}
+
+static enum rh_status add_tables(struct inserter *in)
+{
+    size_t sites = in->sites->sites.len, keys = in->sites->keys.len;
+    uint32_t counts[2] = {(uint32_t)keys, (uint32_t)sites};
+    struct rh_site_record *records = rh_calloc(sites + 1, sizeof *records);
+    for (size_t i = 0; i < sites; i++)
+        records[i] = in->sites->sites.data[i].record;
+    const struct {
+        const char *name;
+        const void *bytes;
+        size_t size;
+    } tables[] = {
+        {"__rh_sites", records, (sites + 1) * sizeof *records},
+        {"__rh_keys", in->result->records, (keys + 1) * sizeof(struct rh_key_record)},
+        {"__rh_counts", counts, sizeof counts},
+    };
+    enum rh_status status = RH_OK;
+    for (size_t i = 0; status == RH_OK && i < sizeof tables / sizeof tables[0]; i++)
+        status = rh_rewrite_add_data(in->module, tables[i].name, NULL, tables[i].bytes,
+                                     tables[i].size, 4, true);
+    free(records);
+    return status;
+}
+
+static enum rh_status insert_all(struct inserter *in)
+{
+    enum rh_status status = RH_OK;
+    for (uint32_t k = 0; status == RH_OK && k < in->sites->keys.len; k++) {
+        if (in->mode == RH_KEYS_NONE)
+            break;
+        bool is_loop = in->sites->keys.data[k].kind == RH_KEY_LOOP;
+        status = is_loop ? insert_loop_key(in, k) : insert_key(in, k);
+        fill_record(in, k);
+    }
+    return status == RH_OK ? add_tables(in) : status;
+}
+
+enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
+                              enum rh_key_mode mode, struct rh_keys_result *result)
+{
+    struct inserter in = {
+        .module = m,
+        .sites = sites,
+        .mode = mode,
+        .result = result,
+        .copies = rh_calloc(sites->keys.len + 1, sizeof(struct rh_loop_copy)),
+    };
+    memset(result, 0, sizeof *result);
+    result->records = rh_calloc(sites->keys.len + 1, sizeof *result->records);
+    enum rh_status status = insert_all(&in);
+    for (size_t k = 0; k < sites->keys.len; k++)
+        rh_loop_copy_release(&in.copies[k]);
+    rh_cfg_free(in.cfg);
+    rh_strbuf_release(&in.text);
+    free(in.copies);
+    return status;
+}
+
+void rh_keys_result_release(struct rh_keys_result *result)
+{
+    free(result->records);
+    result->records = NULL;
+}

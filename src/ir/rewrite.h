@@ -1,0 +1,83 @@
+/*
+ * Changes to the underlying LLVM module: inserting assembly, splitting blocks, copying loops,
+ * adding data, and writing the result. Debug locations stay right: what is inserted takes the
+ * location of the instruction it stands before.
+ *
+ * All functions work on the handles of ir.h's values. Order does not matter, because handles stay
+ * valid: nothing here deletes or replaces an instruction that the snapshot names. Two exceptions:
+ * LLVM's own list of kept symbols, llvm.compiler.used, is replaced when something is added to it,
+ * and rh_ir_write_object uses the module up.
+ *
+ * What cannot be done is RH_ERR_UNSUPPORTED, and then nothing was changed.
+ */
+#ifndef RH_IR_REWRITE_H
+#define RH_IR_REWRITE_H
+
+#include "ir/ir.h"
+
+/* An operand of inserted assembly. */
+struct rh_asm_operand {
+    struct rh_value *value;
+    void *handle;   /* overrides value->handle when set (a value of a loop copy) */
+    bool is_memory; /* passed as an indirect memory operand ("*m") of an i8 */
+};
+
+/* A constant integer as the handle of an operand. */
+void *rh_rewrite_int(struct rh_module *m, uint32_t bits, uint64_t num);
+
+/* Inserts `call void asm sideeffect text, constraints (operands)` right before (or right after) the
+ * instruction behind `handle`. Unsupported: before a phi, a landing pad, or the return of a tail
+ * call that the program relies on; after a terminator (an invoke too), a phi or such a call. */
+enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool after,
+                                     const char *text, const char *constraints,
+                                     const struct rh_asm_operand *operands, uint32_t count);
+
+/* Splits the block of `inst` before it: the instructions from `inst` on stay in the old block (so
+ * that no phi of a successor changes), the ones before it move to a new block that the
+ * predecessors now reach and that ends in a branch to the old one; phis move along. In the entry
+ * block all allocas of fixed size go with the prefix, also those behind `inst` and `inst` itself.
+ * Gives the new block's handle. The work grows with the length of the prefix: split a block from
+ * front to back. Unsupported where assembly cannot stand before `inst`. */
+enum rh_status rh_rewrite_split_before(struct rh_module *m, struct rh_value *inst, void **prefix);
+
+struct rh_loop;
+/* A copy of an innermost loop. `map` gives for a value id of the original loop the handle of its
+ * copy (NULL for values outside). */
+struct rh_loop_copy {
+    void **map; /* indexed by value id, rh_ir_value_count entries; owned by the caller */
+};
+/* Copies the blocks of an innermost loop, of a module opened with RH_IR_PREPARE_LOOPS, and lets
+ * assembly in the preheader choose: `text` is assembly with one label operand (constraints
+ * "!i,...") that jumps to the copy, or falls through to the original. The copy leaves to the same
+ * exits with its phis completed. Unsupported: loops without a preheader, with exception handling,
+ * indirect jumps, calls that must not be duplicated, assembly that defines symbols, or tokens. */
+enum rh_status rh_rewrite_copy_loop(struct rh_module *m, const struct rh_loop *loop,
+                                    const char *text, const char *constraints,
+                                    struct rh_loop_copy *out);
+void rh_loop_copy_release(struct rh_loop_copy *copy);
+
+/* Adds a constant of raw bytes; `section` may be NULL; `exported` gives it external linkage with
+ * hidden visibility under `name`, otherwise it is kept by llvm.compiler.used. */
+enum rh_status rh_rewrite_add_data(struct rh_module *m, const char *name, const char *section,
+                                   const void *bytes, size_t size, uint32_t align, bool exported);
+/* Appends to the module's file-scope assembly. */
+void rh_rewrite_add_module_asm(struct rh_module *m, const char *text);
+
+/* How code is generated. */
+struct rh_codegen {
+    unsigned opt_level; /* 0 to 3 */
+    bool pic;           /* position independent: shared libraries and PIE */
+    const char *cpu;    /* NULL: generic for the triple */
+    const char *features;
+};
+
+/* Verifies the module; an invalid one is RH_ERR_INTERNAL with LLVM's first complaint. */
+enum rh_status rh_ir_verify(struct rh_module *m);
+/* Both verify first and write atomically. Generating code changes the module on the way: behind
+ * rh_ir_write_object only rh_ir_close is left. Code that cannot be generated (assembly that does
+ * not assemble) is RH_ERR_INPUT; but some faults LLVM only answers by ending the process. */
+enum rh_status rh_ir_write_bitcode(struct rh_module *m, const char *path);
+enum rh_status rh_ir_write_object(struct rh_module *m, const struct rh_codegen *cg,
+                                  const char *path);
+
+#endif

@@ -1,0 +1,181 @@
+/* The little of ELF that tells which build a program is: its sections' names and its build id. */
+#include "store/elf.h"
+
+#include "base/strbuf.h"
+
+#include <elf.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The part of the file at `offset` if all of it lies within; else NULL. */
+static const unsigned char *look_at(const struct rh_elf *elf, uint64_t offset, uint64_t len)
+{
+    if (offset > elf->file.len || len > elf->file.len - offset)
+        return NULL;
+    return (const unsigned char *)elf->file.data + offset;
+}
+
+/* Copies a struct out, since nothing in a damaged file needs to be aligned. */
+static bool read_at(const struct rh_elf *elf, uint64_t offset, void *out, size_t len)
+{
+    const unsigned char *bytes = look_at(elf, offset, len);
+    if (bytes)
+        memcpy(out, bytes, len);
+    return bytes != NULL;
+}
+
+static bool read_header(const struct rh_elf *elf, Elf64_Ehdr *header)
+{
+    return read_at(elf, 0, header, sizeof *header) &&
+           memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+           header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB;
+}
+
+static bool read_section(const struct rh_elf *elf, const Elf64_Ehdr *header, uint64_t index,
+                         Elf64_Shdr *section)
+{
+    return read_at(elf, header->e_shoff + index * sizeof *section, section, sizeof *section);
+}
+
+/* Where the section headers are, how many, and which names them; very many are counted aside. */
+struct sections {
+    uint64_t count;
+    uint64_t names;
+};
+
+static struct sections count_sections(const struct rh_elf *elf, const Elf64_Ehdr *header)
+{
+    struct sections sections = {.count = header->e_shnum, .names = header->e_shstrndx};
+    Elf64_Shdr first;
+    if (header->e_shoff == 0 || !read_section(elf, header, 0, &first))
+        return (struct sections){0};
+    if (sections.count == 0)
+        sections.count = first.sh_size;
+    if (sections.names == SHN_XINDEX)
+        sections.names = first.sh_link;
+    return sections;
+}
+
+static bool holds_tables(const struct rh_elf *elf, const Elf64_Ehdr *header)
+{
+    uint64_t count = count_sections(elf, header).count;
+    bool sections_fit = header->e_shoff == 0 ||
+                        (header->e_shentsize == sizeof(Elf64_Shdr) && count <= elf->file.len &&
+                         look_at(elf, header->e_shoff, count * sizeof(Elf64_Shdr)) && count > 0);
+    bool segments_fit =
+        header->e_phnum == 0 ||
+        (header->e_phentsize == sizeof(Elf64_Phdr) &&
+         look_at(elf, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr)));
+    return sections_fit && segments_fit;
+}
+
+static bool starts_with(const struct rh_elf *elf, const char *text)
+{
+    const unsigned char *bytes = look_at(elf, 0, strlen(text));
+    return bytes && memcmp(bytes, text, strlen(text)) == 0;
+}
+
+static enum rh_status check_file(const struct rh_elf *elf, const char *path)
+{
+    Elf64_Ehdr header;
+    if (starts_with(elf, "#!"))
+        return rh_fail(RH_ERR_INPUT,
+                       "%s is a script, not an ELF file (libtool keeps the program in .libs)",
+                       path);
+    if (!starts_with(elf, ELFMAG))
+        return rh_fail(RH_ERR_INPUT, "%s is not an ELF file", path);
+    if (elf->file.len < sizeof header)
+        return rh_fail(RH_ERR_INPUT, "%s is a truncated ELF file", path);
+    if (!read_header(elf, &header))
+        return rh_fail(RH_ERR_INPUT, "%s is not a 64-bit little-endian ELF file", path);
+    if (!holds_tables(elf, &header))
+        return rh_fail(RH_ERR_INPUT, "%s is a truncated or damaged ELF file", path);
+    return RH_OK;
+}
+
+enum rh_status rh_elf_open(const char *path, struct rh_elf *elf)
+{
+    enum rh_status status = rh_fs_map(path, &elf->file);
+    if (status != RH_OK)
+        return status;
+    status = check_file(elf, path);
+    if (status != RH_OK)
+        rh_elf_close(elf);
+    return status;
+}
+
+void rh_elf_close(struct rh_elf *elf)
+{
+    rh_fs_unmap(&elf->file);
+}
+
+static bool is_named(const struct rh_elf *elf, const Elf64_Shdr *names, uint32_t at,
+                     const char *name)
+{
+    size_t len = strlen(name) + 1;
+    if (at > names->sh_size || len > names->sh_size - at)
+        return false;
+    const unsigned char *table = look_at(elf, names->sh_offset, names->sh_size);
+    return table && memcmp(table + at, name, len) == 0;
+}
+
+bool rh_elf_has_section(const struct rh_elf *elf, const char *name)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr names, section;
+    if (!read_header(elf, &header))
+        return false;
+    struct sections sections = count_sections(elf, &header);
+    if (sections.names >= sections.count || !read_section(elf, &header, sections.names, &names))
+        return false;
+    for (uint64_t i = 0; i < sections.count && read_section(elf, &header, i, &section); i++)
+        if (is_named(elf, &names, section.sh_name, name))
+            return true;
+    return false;
+}
+
+static uint64_t pad(uint64_t size, uint64_t align)
+{
+    return (size + align - 1) & ~(align - 1);
+}
+
+/* Walks the notes of one segment for the build id. */
+static char *find_in_notes(const struct rh_elf *elf, uint64_t at, uint64_t end, uint64_t align)
+{
+    static const char owner[] = "GNU";
+    Elf64_Nhdr note;
+    while (at < end && read_at(elf, at, &note, sizeof note)) {
+        uint64_t name_at = at + sizeof note;
+        uint64_t bytes_at = name_at + pad(note.n_namesz, align);
+        const unsigned char *name = look_at(elf, name_at, note.n_namesz);
+        const unsigned char *bytes = look_at(elf, bytes_at, note.n_descsz);
+        if (!name || !bytes)
+            return NULL;
+        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof owner &&
+            memcmp(name, owner, sizeof owner) == 0 && note.n_descsz > 0) {
+            struct rh_strbuf hex = RH_STRBUF_INIT;
+            for (uint32_t i = 0; i < note.n_descsz; i++)
+                rh_strbuf_addf(&hex, "%02x", bytes[i]);
+            return rh_strbuf_detach(&hex);
+        }
+        at = bytes_at + pad(note.n_descsz, align);
+    }
+    return NULL;
+}
+
+char *rh_elf_build_id(const struct rh_elf *elf)
+{
+    Elf64_Ehdr header;
+    if (!read_header(elf, &header))
+        return NULL;
+    char *id = NULL;
+    for (uint64_t i = 0; i < header.e_phnum && !id; i++) {
+        Elf64_Phdr segment;
+        if (!read_at(elf, header.e_phoff + i * sizeof segment, &segment, sizeof segment))
+            return NULL;
+        if (segment.p_type == PT_NOTE && look_at(elf, segment.p_offset, segment.p_filesz))
+            id = find_in_notes(elf, segment.p_offset, segment.p_offset + segment.p_filesz,
+                               segment.p_align == 8 ? 8 : 4);
+    }
+    return id;
+}

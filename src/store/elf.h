@@ -1,0 +1,28 @@
+/*
+ * The little of ELF that tells which build a program is: its sections' names and its build id.
+ *
+ * Only 64-bit little-endian files are understood, the only ones racehive-cc makes. Every offset in
+ * the file is checked before it is followed.
+ */
+#ifndef RH_STORE_ELF_H
+#define RH_STORE_ELF_H
+
+#include "base/fs.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+
+struct rh_elf {
+    struct rh_fs_mapping file;
+};
+
+/* RH_ERR_INPUT if the file is not such an ELF file, or its tables do not lie within it. */
+enum rh_status rh_elf_open(const char *path, struct rh_elf *elf);
+void rh_elf_close(struct rh_elf *elf);
+
+bool rh_elf_has_section(const struct rh_elf *elf, const char *name);
+
+/* The build id in lower-case hexadecimal as a heap string, NULL if there is none. */
+char *rh_elf_build_id(const struct rh_elf *elf);
+
+#endif

@@ -1,0 +1,126 @@
+/* Reading ELF files: this very program, small made-up ones, and broken ones. */
+#include "store/elf.h"
+
+#include "base/hash.h"
+#include "store/elf_fixture_test.h"
+#include "store/scratch_test.h"
+
+#include <string.h>
+
+/* The linker is told to give this program the build id below. */
+static const char own_build_id[] = "00ff0123456789abcdef";
+__attribute__((section(".note.racehive"), used)) static const int places = 1;
+
+static void this_program_is_understood(void **state)
+{
+    (void)state;
+    struct rh_elf elf;
+    assert_status(RH_OK, rh_elf_open("/proc/self/exe", &elf));
+    assert_true(rh_elf_has_section(&elf, ".note.racehive"));
+    assert_true(rh_elf_has_section(&elf, ".text"));
+    assert_false(rh_elf_has_section(&elf, ".note.racehiv"));
+    assert_false(rh_elf_has_section(&elf, "note.racehive"));
+    char *build_id = rh_elf_build_id(&elf);
+    assert_non_null(build_id);
+    assert_string_equal(build_id, own_build_id);
+    free(build_id);
+    rh_elf_close(&elf);
+    assert_int_equal(places, 1);
+}
+
+static void write_elf(const char *path, const struct elf_fixture *fixture)
+{
+    struct rh_strbuf bytes = RH_STRBUF_INIT;
+    make_elf(&bytes, fixture);
+    assert_status(RH_OK, rh_fs_write(path, bytes.data, bytes.len, 0777));
+    rh_strbuf_release(&bytes);
+}
+
+static void made_up_files_are_understood(void **state)
+{
+    char *path = rh_path_join(*state, "p");
+    struct rh_elf elf;
+    write_elf(path, &(struct elf_fixture){"\x01\xaa\xff", true});
+    assert_status(RH_OK, rh_elf_open(path, &elf));
+    char *build_id = rh_elf_build_id(&elf);
+    assert_string_equal(build_id, "01aaff");
+    assert_true(rh_elf_has_section(&elf, ".note.racehive"));
+    free(build_id);
+    rh_elf_close(&elf);
+    write_elf(path, &(struct elf_fixture){NULL, false});
+    assert_status(RH_OK, rh_elf_open(path, &elf));
+    assert_null(rh_elf_build_id(&elf));
+    assert_false(rh_elf_has_section(&elf, ".note.racehive"));
+    rh_elf_close(&elf);
+    free(path);
+}
+
+static void assert_no_elf(const char *path, const char *bytes, size_t len, const char *message)
+{
+    struct rh_elf elf;
+    assert_status(RH_OK, rh_fs_write(path, bytes, len, 0666));
+    assert_status(RH_ERR_INPUT, rh_elf_open(path, &elf));
+    if (!strstr(rh_error_text(), message))
+        fail_msg("expected \"%s\" in: %s", message, rh_error_text());
+}
+
+static void other_files_are_refused(void **state)
+{
+    char *path = rh_path_join(*state, "p");
+    struct rh_strbuf bytes = RH_STRBUF_INIT;
+    make_elf(&bytes, &(struct elf_fixture){"\x01", true});
+    assert_no_elf(path, "", 0, "not an ELF file");
+    assert_no_elf(path,
+                  "\x7f"
+                  "EL",
+                  3, "not an ELF file");
+    assert_no_elf(path, "#!/bin/sh\n", 10, "script");
+    assert_no_elf(path, bytes.data, 40, "truncated");
+    for (size_t len = sizeof(Elf64_Ehdr); len < bytes.len; len++)
+        assert_no_elf(path, bytes.data, len, "truncated or damaged");
+    bytes.data[EI_CLASS] = ELFCLASS32;
+    assert_no_elf(path, bytes.data, bytes.len, "64-bit");
+    rh_strbuf_release(&bytes);
+    free(path);
+}
+
+/* Works on memory, which a sanitizer watches to the byte. */
+static void flipped_bytes_never_crash_the_reader(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 20000 };
+    unsigned found = 0;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        struct rh_strbuf bytes = RH_STRBUF_INIT;
+        make_elf(&bytes, &(struct elf_fixture){"\x01\xaa", true});
+        struct rh_hash hash;
+        rh_hash_init(&hash);
+        for (uint64_t i = 0; i <= round % 4; i++) {
+            rh_hash_add_u64(&hash, round);
+            uint64_t drawn = rh_hash_finish(&hash);
+            bytes.data[(drawn >> 8) % bytes.len] = (char)drawn;
+        }
+        void *exact = malloc(bytes.len);
+        memcpy(exact, bytes.data, bytes.len);
+        struct rh_elf elf = {.file = {.data = exact, .len = bytes.len}};
+        char *build_id = rh_elf_build_id(&elf);
+        found += build_id && rh_elf_has_section(&elf, ".note.racehive");
+        free(build_id);
+        free(exact);
+        rh_strbuf_release(&bytes);
+    }
+    assert_in_range(found, 1, ROUNDS - 1);
+}
+
+#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(this_program_is_understood),
+        SCRATCH_TEST(made_up_files_are_understood),
+        SCRATCH_TEST(other_files_are_refused),
+        cmocka_unit_test(flipped_bytes_never_crash_the_reader),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+# redis (C): the server with 1 to 4 I/O threads under a verified load on loopback, its own
+# benchmark program, and some of its own tests.
+
+rw_packages() {
+    echo libjemalloc-dev pkg-config procps tcl
+}
+
+rw_source() {
+    echo redis
+}
+
+# Debian's patches want the system's jemalloc, as Debian's own build does.
+rw_build() {
+    make -C redis -j2 V=1 CC="$CC" CFLAGS="$CFLAGS" USE_JEMALLOC=yes USE_SYSTEM_JEMALLOC=yes
+}
+
+cli() {
+    "$RW_DIR/redis/src/redis-cli" -h 127.0.0.1 -p "$port" "$@"
+}
+
+answers() {
+    [[ $(cli PING) == PONG ]]
+}
+
+# start_redis IO_THREADS: sets `port`.
+start_redis() {
+    port=$(rw_free_port)
+    rw_serve "$RW_DIR/redis/src/redis-server" --bind 127.0.0.1 --port "$port" --dir "$RW_TMP" \
+        --save '' --io-threads "$1" --io-threads-do-reads yes
+    rw_await answers
+}
+
+# stop_redis: by its own command, since a signal might reach a wrapper only.
+stop_redis() {
+    cli SHUTDOWN NOSAVE
+    rw_await_end
+}
+
+# load_redis CONNECTIONS COMMANDS
+load_redis() {
+    python3 "$RW_HERE/server_load.py" redis "$port" "$1" "$2"
+}
+
+# check_saving: a snapshot by a forked child while clients write, read back unharmed.
+check_saving() {
+    local keys
+    cli BGSAVE
+    load_redis 8 "$1"
+    until [[ $(cli INFO persistence) == *rdb_bgsave_in_progress:0* ]]; do
+        sleep 0.1
+    done
+    cli SAVE
+    keys=$(cli DBSIZE)
+    "$RW_DIR/redis/src/redis-check-rdb" "$RW_TMP/dump.rdb" | tee "$RW_TMP/check-rdb"
+    grep -q "\[info\] $keys keys read" "$RW_TMP/check-rdb"
+}
+
+rw_test() {
+    local port io_threads
+    for io_threads in 1 2 4; do
+        start_redis "$io_threads"
+        load_redis 24 "$(rw_scaled 4000 600)"
+        "$RW_DIR/redis/src/redis-benchmark" -h 127.0.0.1 -p "$port" -q --threads 2 -c 50 -P 8 \
+            -n "$(rw_scaled 40000 5000)" -r 10000 -t ping,set,get,incr,lpush,lpop,sadd,zadd
+        stop_redis
+    done
+    start_redis 3
+    check_saving "$(rw_scaled 4000 400)"
+    stop_redis
+    [[ $RW_SCALE == small ]] || (
+        cd redis || exit
+        ./runtest --clients 1 --config io-threads 3 --single unit/type/string --single unit/protocol
+    )
+}
+
+bench() {
+    local port
+    start_redis 2
+    load_redis 8 6000
+    stop_redis
+}
+
+rw_bench() {
+    rw_recipe_command redis bench
+}

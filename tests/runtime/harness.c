@@ -1,0 +1,399 @@
+/*
+ * The runtime's core as far as the wrappers need it, and a detector that records: see harness.h.
+ */
+#include "harness.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fork.h"
+#include "keys.h"
+#include "lock.h"
+#include "service.h"
+#include "shared.h"
+#include "sync.h"
+#include "sys.h"
+#include "thread.h"
+
+_Atomic int rt_mode = RT_MODE_NEW;
+const struct rt_detector *rt_detector;
+_Atomic bool rt_sync_live;
+
+enum { EVENTS_KEPT = 4096, OBJECTS = 1 << 16 };
+
+struct state {
+    struct harness_event events[EVENTS_KEPT];
+    uint32_t event_count;
+    uint32_t known[HARNESS_NUMBERS];
+    struct state *next;
+};
+
+static struct {
+    bool is_exact;
+    bool is_toggled;
+    _Atomic uint64_t counts[RT_SYNC_COUNT];
+    _Atomic uint64_t begun, ended, forks, finishes;
+    struct rt_lock lock; /* of what follows; signals are blocked while it is held */
+    struct state *free;
+    struct object {
+        uintptr_t address; /* 0: unused */
+        uint32_t known[HARNESS_NUMBERS];
+    } * objects;
+} harness;
+
+static uint64_t lock_model(void)
+{
+    uint64_t signals = rt_signals_block();
+    rt_lock(&harness.lock);
+    return signals;
+}
+
+static void unlock_model(uint64_t signals)
+{
+    rt_unlock(&harness.lock);
+    rt_signals_restore(signals);
+}
+
+/* --- the model --- */
+
+static struct object *object_at(uintptr_t address)
+{
+    size_t i = (address * 0x9e3779b97f4a7c15ull) >> 48;
+    while (harness.objects[i].address && harness.objects[i].address != address)
+        i = (i + 1) % OBJECTS;
+    harness.objects[i].address = address;
+    return &harness.objects[i];
+}
+
+static void merge(uint32_t *into, const uint32_t *from)
+{
+    for (int i = 0; i < HARNESS_NUMBERS; i++)
+        if (into[i] < from[i])
+            into[i] = from[i];
+}
+
+static void forget_object(struct object *object)
+{
+    for (int i = 0; i < HARNESS_NUMBERS; i++)
+        object->known[i] = 0;
+}
+
+static const struct {
+    bool releases, acquires;
+} effects[] = {
+#define EFFECT_ROW(id, name, rel, acq) {rel, acq},
+    RT_SYNCS(EFFECT_ROW)
+#undef EFFECT_ROW
+};
+
+static void update_model(struct state *state, enum rt_sync what, uintptr_t address)
+{
+    struct object *object = object_at(address);
+    if (what == RT_SYNC_OBJECT_INIT || what == RT_SYNC_OBJECT_DESTROY)
+        forget_object(object);
+    if (effects[what].releases)
+        merge(object->known, state->known);
+    if (effects[what].acquires)
+        merge(state->known, object->known);
+}
+
+/* --- the detector --- */
+
+static bool start_recording(void)
+{
+    return true;
+}
+
+static void begin_thread(struct rt_thread *self)
+{
+    atomic_fetch_add(&harness.begun, 1);
+    uint64_t signals = lock_model();
+    struct state *state = harness.free;
+    if (state)
+        harness.free = state->next;
+    unlock_model(signals);
+    if (!state)
+        state = rt_map(sizeof *state);
+    if (!state)
+        harness_fail(__FILE__, __LINE__, "no memory");
+    state->event_count = 0;
+    for (int i = 0; i < HARNESS_NUMBERS; i++)
+        state->known[i] = 0;
+    self->detector = state;
+}
+
+static void end_thread(struct rt_thread *gone)
+{
+    atomic_fetch_add(&harness.ended, 1);
+    struct state *state = gone->detector;
+    if (!state)
+        return; /* its creation failed */
+    gone->detector = NULL;
+    uint64_t signals = lock_model();
+    state->next = harness.free;
+    harness.free = state;
+    unlock_model(signals);
+}
+
+static void record(struct rt_thread *self, enum rt_sync what, const volatile void *object)
+{
+    atomic_fetch_add(&harness.counts[what], 1);
+    struct state *state = self->detector;
+    if (!state)
+        return;
+    uint64_t signals = lock_model();
+    if (state->event_count < EVENTS_KEPT)
+        state->events[state->event_count++] = (struct harness_event){what, object};
+    update_model(state, what, (uintptr_t)object);
+    unlock_model(signals);
+}
+
+static void no_access(struct rt_thread *self, const struct rt_access *a)
+{
+    (void)self;
+    (void)a;
+}
+
+static void after_fork(struct rt_thread *self)
+{
+    atomic_store(&harness.lock.word, 0);
+    atomic_fetch_add(&harness.forks, 1);
+    CHECK(self->detector);
+}
+
+static void finish(void)
+{
+    atomic_fetch_add(&harness.finishes, 1);
+}
+
+static const struct rt_detector recorder = {
+    .name = "recorder",
+    .summary = "keeps what it is told",
+    .start = start_recording,
+    .access = no_access,
+    .after = no_access,
+    .sync = record,
+    .thread_begin = begin_thread,
+    .thread_end = end_thread,
+    .after_fork = after_fork,
+    .finish = finish,
+};
+
+/* --- what tests ask --- */
+
+static struct state *state_of_self(void)
+{
+    struct rt_thread *self = rt_thread_self();
+    CHECK(self && self->detector);
+    return self->detector;
+}
+
+bool harness_is_exact(void)
+{
+    return harness.is_exact;
+}
+
+bool harness_is_on(void)
+{
+    return atomic_load(&rt_mode) == RT_MODE_LIVE;
+}
+
+static void write_text(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        abort();
+}
+
+void harness_fail(const char *file, int line, const char *what)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s:%d: failed: %s\n", file, line, what);
+    write_text(text);
+    abort();
+}
+
+static const char *sync_name(enum rt_sync what)
+{
+    static const char *const names[] = {
+#define SYNC_NAME(id, name, rel, acq) name,
+        RT_SYNCS(SYNC_NAME)
+#undef SYNC_NAME
+    };
+    return names[what];
+}
+
+static void show(const char *title, const struct harness_event *events, size_t count)
+{
+    char text[256];
+    for (size_t i = 0; i < count; i++) {
+        snprintf(text, sizeof text, "  %s: %s %p\n", title, sync_name(events[i].what),
+                 (void *)(uintptr_t)events[i].object);
+        write_text(text);
+    }
+}
+
+static bool are_equal(const struct harness_event *a, const struct harness_event *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (a[i].what != b[i].what || a[i].object != b[i].object)
+            return false;
+    return true;
+}
+
+void harness_expect(const char *file, int line, const struct harness_event *events, size_t count)
+{
+    if (!harness.is_exact)
+        return;
+    struct state *state = state_of_self();
+    if (state->event_count != count || !are_equal(state->events, events, count)) {
+        show("expected", events, count);
+        show("told", state->events, state->event_count);
+        harness_fail(file, line, "the events of this thread");
+    }
+    state->event_count = 0;
+}
+
+void harness_forget(void)
+{
+    if (harness.is_exact)
+        state_of_self()->event_count = 0;
+}
+
+uint64_t harness_count(enum rt_sync what)
+{
+    return atomic_load(&harness.counts[what]);
+}
+
+uint64_t harness_threads_begun(void)
+{
+    return atomic_load(&harness.begun);
+}
+
+uint64_t harness_threads_ended(void)
+{
+    return atomic_load(&harness.ended);
+}
+
+uint64_t harness_forks_seen(void)
+{
+    return atomic_load(&harness.forks);
+}
+
+uint64_t harness_finishes(void)
+{
+    return atomic_load(&harness.finishes);
+}
+
+void harness_tell(int number, uint32_t value)
+{
+    if (harness_is_on())
+        state_of_self()->known[number] = value;
+}
+
+uint32_t harness_knows(int number)
+{
+    return harness_is_on() ? state_of_self()->known[number] : 0;
+}
+
+uint32_t harness_held_count(void)
+{
+    return rt_thread_self()->held_count + rt_thread_self()->held_more;
+}
+
+/* --- the core --- */
+
+static const char *find_mode(char **environment)
+{
+    static const char name[] = "HARNESS_MODE=";
+    for (; *environment; environment++)
+        if (strncmp(*environment, name, sizeof name - 1) == 0)
+            return *environment + sizeof name - 1;
+    return "live";
+}
+
+static void start(int count, char **arguments, char **environment)
+{
+    (void)count;
+    (void)arguments;
+    const char *mode = find_mode(environment);
+    harness.is_exact = strcmp(mode, "live") == 0;
+    harness.is_toggled = strcmp(mode, "toggle") == 0;
+    if (!harness.is_exact && !harness.is_toggled) {
+        atomic_store(&rt_mode, RT_MODE_OFF);
+        return;
+    }
+    harness.objects = rt_map(OBJECTS * sizeof *harness.objects);
+    CHECK(harness.objects);
+    rt_detector = &recorder;
+    rt_thread_start_main();
+    atomic_store(&rt_mode, RT_MODE_LIVE);
+    rt_sync_switch(true);
+}
+
+__attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **,
+                                                                              char **) = start;
+
+void rt_start(void)
+{
+    CHECK(atomic_load(&rt_mode) != RT_MODE_NEW);
+}
+
+void rt_finish(void)
+{
+    static _Atomic bool finished;
+    if (atomic_load(&rt_mode) == RT_MODE_LIVE && !atomic_exchange(&finished, true))
+        rt_detector->finish();
+}
+
+/* Made without libc, as nothing of libc's may be used in it: it borrows its maker's thread-local
+ * memory. libc does not count it, so the process still ends with its last thread. */
+static int toggle_for_ever(void *arg)
+{
+    (void)arg;
+    uint64_t random = 88172645463325252ull;
+    _Atomic uint32_t never = 0;
+    for (;;) {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        rt_sync_switch(random & 1);
+        rt_sys_futex_wait(&never, 0, (int64_t)(random >> 8) % 100000);
+    }
+    return 0;
+}
+
+__attribute__((constructor)) static void start_toggling(void)
+{
+    rt_service_start();
+}
+
+void rt_service_start(void)
+{
+    enum { SIZE = 64 * 1024 };
+    if (!harness.is_toggled)
+        return;
+    char *stack = rt_map(SIZE);
+    uint64_t signals = rt_signals_block();
+    int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+    CHECK(stack && clone(toggle_for_ever, stack + SIZE, flags, NULL) > 0);
+    rt_signals_restore(signals);
+}
+
+void rt_keys_fork_before(void)
+{
+}
+
+void rt_keys_fork_after(void)
+{
+}
+
+void rt_post(enum rh_event_kind kind, uint32_t thread, uint64_t a, uint64_t b, uint64_t c,
+             uint64_t d)
+{
+    (void)kind, (void)thread, (void)a, (void)b, (void)c, (void)d;
+}

@@ -1,0 +1,43 @@
+/*
+ * What the tests of the wrappers stand on: the runtime without its core, with a detector that
+ * records what it is told and keeps a model of who knows of what.
+ *
+ * HARNESS_MODE says how a test runs: `live` (default), `off` (the runtime is switched off: only the
+ * program's own results are checked), `toggle` (a thread that libc does not know of switches events
+ * on and off at random: again only results, and that nothing crashes or hangs).
+ */
+#ifndef RH_TESTS_RUNTIME_HARNESS_H
+#define RH_TESTS_RUNTIME_HARNESS_H
+
+#include <stddef.h>
+
+#include "model.h"
+#include "rt.h"
+
+/* --- what the calling thread has done since it last asked --- */
+
+struct harness_event {
+    enum rt_sync what;
+    const volatile void *object;
+};
+
+void harness_expect(const char *file, int line, const struct harness_event *events, size_t count);
+/* EXPECT({RT_SYNC_MUTEX_LOCK, &m}, ...): exactly these, in this order. EXPECT_NOTHING(): none. */
+#define EXPECT(...)                                                                                \
+    do {                                                                                           \
+        const struct harness_event expected_[] = {__VA_ARGS__};                                    \
+        harness_expect(__FILE__, __LINE__, expected_, sizeof expected_ / sizeof expected_[0]);     \
+    } while (0)
+#define EXPECT_NOTHING() harness_expect(__FILE__, __LINE__, NULL, 0)
+
+/* How many events of a kind there have been in all threads. */
+uint64_t harness_count(enum rt_sync what);
+uint64_t harness_threads_begun(void);
+uint64_t harness_threads_ended(void);
+uint64_t harness_forks_seen(void);
+uint64_t harness_finishes(void);
+
+/* Locks the calling thread holds, as the runtime lists them. */
+uint32_t harness_held_count(void);
+
+#endif

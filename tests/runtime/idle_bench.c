@@ -1,0 +1,139 @@
+/*
+ * What the wrappers cost while no events are wanted: nanoseconds per operation, the least of
+ * several rounds. Built twice, with the runtime (idle_bench) and without (idle_bench_native).
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <time.h>
+
+void seen_lock_often(pthread_mutex_t *mutex, long times);
+
+enum { ROUNDS = 15, TIMES = 2000000, THREADS = 2000 };
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_spinlock_t spin;
+static sem_t sem;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void do_nothing(void)
+{
+}
+
+static void *end_at_once(void *arg)
+{
+    return arg;
+}
+
+static void bench_mutex(long times)
+{
+    for (long i = 0; i < times; i++) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
+static void bench_mutex_in_library(long times)
+{
+    seen_lock_often(&mutex, times);
+}
+
+static void bench_read(long times)
+{
+    for (long i = 0; i < times; i++) {
+        pthread_rwlock_rdlock(&rwlock);
+        pthread_rwlock_unlock(&rwlock);
+    }
+}
+
+static void bench_spin(long times)
+{
+    for (long i = 0; i < times; i++) {
+        pthread_spin_lock(&spin);
+        pthread_spin_unlock(&spin);
+    }
+}
+
+static void bench_sem(long times)
+{
+    for (long i = 0; i < times; i++) {
+        sem_post(&sem);
+        sem_wait(&sem);
+    }
+}
+
+static void bench_signal(long times)
+{
+    for (long i = 0; i < times; i++)
+        pthread_cond_signal(&cond);
+}
+
+static void bench_timedwait(long times)
+{
+    const struct timespec past = {.tv_sec = 1};
+    pthread_mutex_lock(&mutex);
+    for (long i = 0; i < times; i++)
+        pthread_cond_timedwait(&cond, &mutex, &past);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void bench_once(long times)
+{
+    for (long i = 0; i < times; i++)
+        pthread_once(&once, do_nothing);
+}
+
+static void bench_barrier(long times)
+{
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, 1);
+    for (long i = 0; i < times; i++)
+        pthread_barrier_wait(&barrier);
+    pthread_barrier_destroy(&barrier);
+}
+
+static void bench_threads(long times)
+{
+    pthread_t thread;
+    for (long i = 0; i < times; i++)
+        if (pthread_create(&thread, NULL, end_at_once, NULL) == 0)
+            pthread_join(thread, NULL);
+}
+
+static void measure(const char *name, void (*bench)(long), long times)
+{
+    double least = 1e300;
+    for (int i = 0; i < ROUNDS; i++) {
+        double start = now();
+        bench(times);
+        double took = (now() - start) / (double)times;
+        least = took < least ? took : least;
+    }
+    printf("%-40s %10.1f ns\n", name, least);
+}
+
+int main(void)
+{
+    pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+    sem_init(&sem, 0, 0);
+    measure("mutex lock, unlock", bench_mutex, TIMES);
+    measure("the same in a library", bench_mutex_in_library, TIMES);
+    measure("rwlock read lock, unlock", bench_read, TIMES);
+    measure("spin lock, unlock", bench_spin, TIMES);
+    measure("semaphore post, wait", bench_sem, TIMES);
+    measure("condition signal", bench_signal, TIMES);
+    measure("condition wait that times out at once", bench_timedwait, TIMES / 20);
+    measure("once, done before", bench_once, TIMES);
+    measure("barrier of one", bench_barrier, TIMES / 20);
+    measure("thread create, join", bench_threads, THREADS);
+    return 0;
+}

@@ -1,0 +1,184 @@
+/* Comparison of stacks: see compare.h. */
+#include "compare.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unwind.h>
+
+#include "stack.h"
+
+enum { MAX = 4096, TRAP_FLAG = 0x100 };
+
+struct stack {
+    uint32_t count;
+    uintptr_t pcs[MAX];
+    bool is_exact[MAX];
+};
+
+/* Per thread and out of the way, for small stacks. */
+static _Thread_local struct stack theirs, ours, blind;
+static _Thread_local bool has_bounds;
+static _Thread_local struct rt_thread self;
+static _Atomic long comparisons, failures;
+
+static const struct rt_thread *find_self(void)
+{
+    if (!has_bounds) {
+        pthread_attr_t attr;
+        void *low;
+        size_t size;
+        pthread_getattr_np(pthread_self(), &attr);
+        pthread_attr_getstack(&attr, &low, &size);
+        pthread_attr_destroy(&attr);
+        self.stack_low = (uintptr_t)low;
+        self.stack_high = (uintptr_t)low + size;
+        has_bounds = true;
+    }
+    return &self;
+}
+
+static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *arg)
+{
+    struct stack *s = arg;
+    int before = 0;
+    uintptr_t pc = _Unwind_GetIPInfo(context, &before);
+    if (pc && s->count < MAX) {
+        s->is_exact[s->count] = before;
+        s->pcs[s->count++] = pc + (uintptr_t)before;
+    }
+    return _URC_NO_REASON;
+}
+
+static void print_stack(const char *title, const struct stack *s, uint32_t from)
+{
+    fprintf(stderr, "  %s:", title);
+    for (uint32_t i = from; i < s->count && i < from + 24; i++)
+        fprintf(stderr, " %#lx", (unsigned long)s->pcs[i]);
+    fprintf(stderr, "\n");
+}
+
+void fail_comparison(const char *where, const char *what)
+{
+    if (failures++ < 20)
+        fprintf(stderr, "%s: %s\n", where, what);
+}
+
+/* The first frames are in the comparing function itself and differ. */
+static bool begins_with(const struct stack *whole, const struct stack *part, uint32_t from,
+                        uint32_t part_from)
+{
+    if (whole->count - from < part->count - part_from)
+        return false;
+    return !memcmp(whole->pcs + from, part->pcs + part_from,
+                   (part->count - part_from) * sizeof part->pcs[0]);
+}
+
+static void expect(const char *where, const struct stack *s, uint32_t theirs_from,
+                   uint32_t ours_from, bool is_whole)
+{
+    comparisons++;
+    bool same = begins_with(s, &theirs, ours_from, theirs_from) &&
+                (!is_whole || s->count - ours_from == theirs.count - theirs_from);
+    if (same)
+        return;
+    fail_comparison(where, "stacks differ");
+    if (failures > 20)
+        return;
+    print_stack("libgcc", &theirs, theirs_from);
+    print_stack(s == &blind ? "racehive, bounds unknown" : "racehive", s, ours_from);
+}
+
+__attribute__((noinline)) static void compare(const char *where, bool is_whole)
+{
+    const struct rt_thread *me = find_self();
+    theirs.count = 0;
+    _Unwind_Backtrace(add_frame, &theirs);
+    ours.count = rt_stack_here(me, ours.pcs, MAX);
+    blind.count = rt_stack_here(NULL, blind.pcs, MAX);
+    expect(where, &ours, 1, 1, is_whole);
+    expect(where, &blind, 1, 1, is_whole);
+}
+
+void compare_here(const char *where)
+{
+    compare(where, true);
+    __asm__ volatile(""); /* no tail call */
+}
+
+void compare_beyond(const char *where, uintptr_t function, uintptr_t size)
+{
+    compare(where, false);
+    for (uint32_t i = 0; i < ours.count; i++)
+        if (ours.pcs[i] > function && ours.pcs[i] <= function + size)
+            return;
+    fail_comparison(where, "did not get to the function behind");
+    print_stack("racehive", &ours, 0);
+}
+
+/* --- one instruction after the other --- */
+
+static const char *stepped_where;
+static volatile long steps;
+
+static void on_step(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    const ucontext_t *u = context;
+    uintptr_t pc = (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+    steps++;
+    theirs.count = 0;
+    _Unwind_Backtrace(add_frame, &theirs);
+    uint32_t from = 0;
+    while (from < theirs.count && !(theirs.is_exact[from] && theirs.pcs[from] == pc + 1))
+        from++;
+    ours.count = rt_stack_at_signal(&self, context, ours.pcs, MAX);
+    blind.count = rt_stack_at_signal(NULL, context, blind.pcs, MAX);
+    expect(stepped_where, &ours, from, 0, true);
+    expect(stepped_where, &blind, from, 0, true);
+    /* And through the signal's own frame. */
+    ours.count = rt_stack_here(&self, ours.pcs, MAX);
+    expect(stepped_where, &ours, 1, 1, true);
+}
+
+long compare_each_instruction(const char *where, void (*function)(void *), void *arg)
+{
+    struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO}, before;
+    find_self();
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGTRAP, &action, &before);
+    stepped_where = where;
+    steps = 0;
+    __asm__ volatile("leaq -128(%%rsp), %%rsp\n\t"
+                     "pushfq\n\t"
+                     "orq %0, (%%rsp)\n\t"
+                     "popfq\n\t"
+                     "leaq 128(%%rsp), %%rsp"
+                     :
+                     : "i"(TRAP_FLAG)
+                     : "memory", "cc");
+    function(arg);
+    __asm__ volatile("leaq -128(%%rsp), %%rsp\n\t"
+                     "pushfq\n\t"
+                     "andq %0, (%%rsp)\n\t"
+                     "popfq\n\t"
+                     "leaq 128(%%rsp), %%rsp"
+                     :
+                     : "i"(~TRAP_FLAG)
+                     : "memory", "cc");
+    sigaction(SIGTRAP, &before, NULL);
+    return steps;
+}
+
+int finish_comparisons(long at_least)
+{
+    printf("%ld comparisons, %ld failures\n", comparisons, failures);
+    if (comparisons < at_least)
+        printf("expected at least %ld comparisons\n", at_least);
+    return failures || comparisons < at_least ? EXIT_FAILURE : EXIT_SUCCESS;
+}
