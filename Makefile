@@ -34,7 +34,7 @@ check-all: all
 	@sh scripts/check $(BUILD) all
 
 bench: all
-	@bench/idle/run --build=$(BUILD)
+	@sh bench/run $(BUILD)
 
 install: all
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -6,7 +6,6 @@
 enum {
     ENCODING_OMITTED = 0xff,
     ENCODING_FORMAT = 0x0f,
-    ENCODING_BASE = 0x70,
     BASE_ABSOLUTE = 0x00,
     BASE_FIELD = 0x10,  /* relative to the place of the value itself */
     BASE_HEADER = 0x30, /* relative to .eh_frame_hdr */
@@ -169,6 +168,8 @@ static enum rt_cfi_found read_fde(const struct rt_cfi_tables *t, uint64_t positi
     e->has_length = e->is_signal = false;
     if (distance > here || !read_cie(t, here - distance, e))
         return RT_CFI_BAD;
+    if ((e->encoding & ~ENCODING_FORMAT) == BASE_HEADER)
+        return RT_CFI_BAD; /* here it would mean another base, which x86-64 has no use for */
     e->low = read_address(t, &c, e->encoding);
     e->high = e->low + read_value(&c, e->encoding & ENCODING_FORMAT);
     if (e->has_length)

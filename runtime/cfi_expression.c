@@ -16,10 +16,8 @@ enum action {
     PUSH,          /* the operand */
     PUSH_LOW,      /* the operation's distance from the first of its kind */
     PUSH_REGISTER, /* the same as a register's number, plus the operand */
-    LOAD,          /* the operand is the size, 0 for a whole word */
-    PICK,          /* the operand is how deep */
-    PICK_FIRST,    /* dup */
-    PICK_SECOND,   /* over */
+    LOAD,          /* as many bytes as the operand says */
+    PICK,          /* what is as deep as the operand says */
     DROP,
     SWAP,
     ROTATE,
@@ -57,38 +55,39 @@ enum {
 
 static const struct operation {
     uint8_t action;
-    uint8_t operand;
+    uint8_t operand; /* enum operand */
+    uint8_t given;   /* the operand if none follows */
 } operations[256] = {
-    [0x03] = {PUSH, U8}, /* addr */
-    [0x06] = {LOAD, NOTHING},
-    [0x08] = {PUSH, U1},
-    [0x09] = {PUSH, S1},
-    [0x0a] = {PUSH, U2},
-    [0x0b] = {PUSH, S2},
-    [0x0c] = {PUSH, U4},
-    [0x0d] = {PUSH, S4},
-    [0x0e ... 0x0f] = {PUSH, U8},
-    [0x10] = {PUSH, UNSIGNED},
-    [0x11] = {PUSH, SIGNED},
-    [0x12] = {PICK_FIRST, NOTHING},
-    [0x13] = {DROP, NOTHING},
-    [0x14] = {PICK_SECOND, NOTHING},
-    [0x15] = {PICK, U1},
-    [0x16] = {SWAP, NOTHING},
-    [0x17] = {ROTATE, NOTHING},
-    [OP_ABS] = {UNARY, NOTHING},
-    [OP_AND... OP_MUL] = {BINARY, NOTHING},
-    [OP_NEG... OP_NOT] = {UNARY, NOTHING},
-    [OP_OR... OP_PLUS] = {BINARY, NOTHING},
-    [0x23] = {ADD_OPERAND, UNSIGNED},
-    [OP_SHL... OP_XOR] = {BINARY, NOTHING},
-    [0x28] = {JUMP_IF, S2},
-    [OP_EQ... OP_NE] = {BINARY, NOTHING},
-    [0x2f] = {JUMP, S2},
-    [OP_LIT0... OP_LIT0 + 31] = {PUSH_LOW, NOTHING},
-    [OP_BREG0... OP_BREG0 + 31] = {PUSH_REGISTER, SIGNED},
-    [0x94] = {LOAD, U1},
-    [0x96] = {IGNORE, NOTHING},
+    [0x03] = {PUSH, U8, 0}, /* addr */
+    [0x06] = {LOAD, NOTHING, 8},
+    [0x08] = {PUSH, U1, 0},
+    [0x09] = {PUSH, S1, 0},
+    [0x0a] = {PUSH, U2, 0},
+    [0x0b] = {PUSH, S2, 0},
+    [0x0c] = {PUSH, U4, 0},
+    [0x0d] = {PUSH, S4, 0},
+    [0x0e ... 0x0f] = {PUSH, U8, 0},
+    [0x10] = {PUSH, UNSIGNED, 0},
+    [0x11] = {PUSH, SIGNED, 0},
+    [0x12] = {PICK, NOTHING, 0},
+    [0x13] = {DROP, NOTHING, 0},
+    [0x14] = {PICK, NOTHING, 1},
+    [0x15] = {PICK, U1, 0},
+    [0x16] = {SWAP, NOTHING, 0},
+    [0x17] = {ROTATE, NOTHING, 0},
+    [OP_ABS] = {UNARY, NOTHING, 0},
+    [OP_AND... OP_MUL] = {BINARY, NOTHING, 0},
+    [OP_NEG... OP_NOT] = {UNARY, NOTHING, 0},
+    [OP_OR... OP_PLUS] = {BINARY, NOTHING, 0},
+    [0x23] = {ADD_OPERAND, UNSIGNED, 0},
+    [OP_SHL... OP_XOR] = {BINARY, NOTHING, 0},
+    [0x28] = {JUMP_IF, S2, 0},
+    [OP_EQ... OP_NE] = {BINARY, NOTHING, 0},
+    [0x2f] = {JUMP, S2, 0},
+    [OP_LIT0... OP_LIT0 + 31] = {PUSH_LOW, NOTHING, 0},
+    [OP_BREG0... OP_BREG0 + 31] = {PUSH_REGISTER, SIGNED, 0},
+    [0x94] = {LOAD, U1, 0},
+    [0x96] = {IGNORE, NOTHING, 0},
 };
 
 struct machine {
@@ -271,41 +270,44 @@ static void jump(struct machine *m, int64_t distance)
         m->c.at += distance;
 }
 
-static void execute(struct machine *m, uint8_t op, const struct operation *o, uint64_t operand)
+/* Operations that move values; false for the others. */
+static bool move(struct machine *m, uint8_t op, uint8_t action, uint64_t operand)
 {
-    uint64_t top;
-    switch (o->action) {
-    case IGNORE:
-        break;
+    switch (action) {
     case PUSH:
         push(m, operand);
-        break;
+        return true;
     case PUSH_LOW:
         push(m, op - OP_LIT0);
-        break;
+        return true;
     case PUSH_REGISTER:
         push_register(m, op - OP_BREG0, operand);
-        break;
+        return true;
     case LOAD:
-        load(m, o->operand == NOTHING ? 8 : operand);
-        break;
+        load(m, operand);
+        return true;
     case PICK:
         pick(m, operand);
-        break;
-    case PICK_FIRST:
-        pick(m, 0);
-        break;
-    case PICK_SECOND:
-        pick(m, 1);
-        break;
+        return true;
     case DROP:
         pop(m);
-        break;
+        return true;
     case SWAP:
         swap(m);
-        break;
+        return true;
     case ROTATE:
         rotate(m);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void compute(struct machine *m, uint8_t op, uint8_t action, uint64_t operand)
+{
+    uint64_t top;
+    switch (action) {
+    case IGNORE:
         break;
     case UNARY:
         push(m, compute_unary(op, pop(m)));
@@ -352,10 +354,12 @@ enum rt_cfi_step rt_cfi_evaluate(const struct rt_cfi_tables *t, uint32_t positio
         push(&m, *start);
     for (int left = OPERATIONS_MAX; m.c.at < m.c.end; left--) {
         uint8_t op = (uint8_t)rt_read_unsigned(&m.c, 1);
-        uint64_t operand = read_operand(&m.c, operations[op].operand);
+        const struct operation *o = &operations[op];
+        uint64_t operand = o->operand ? read_operand(&m.c, o->operand) : o->given;
         if (m.c.bad || left == 0)
             return RT_CFI_FAILED;
-        execute(&m, op, &operations[op], operand);
+        if (!move(&m, op, o->action, operand))
+            compute(&m, op, o->action, operand);
         if (m.state != RT_CFI_STEPPED)
             return m.state;
     }

@@ -14,7 +14,7 @@ static const struct crash_signal {
     int number;
     const char *name;
 } signals[] = {
-    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"},
+    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
     {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"},
 };
 enum { SIGNAL_COUNT = sizeof signals / sizeof signals[0] };

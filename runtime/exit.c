@@ -12,14 +12,21 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "exit.h"
 #include "fork.h"
 #include "real.h"
 
+/* In the child of a vfork there is nothing of its own to finish. */
+static bool has_to_finish(void)
+{
+    return atomic_load(&rt_mode) == RT_MODE_LIVE && rt_fork_is_home();
+}
+
 static void finish_at_home(void)
 {
-    if (atomic_load(&rt_mode) == RT_MODE_LIVE && rt_fork_is_home())
+    if (has_to_finish())
         rt_finish();
 }
 
@@ -45,18 +52,21 @@ RT_WRAPPER(void, _Exit, (int status))
 
 /* --- exec --- */
 
+/* An empty path means the open file itself, as in fexecve. */
 static bool can_execute(int folder, const char *path)
 {
+    struct stat file;
     int kept = errno;
-    bool can = faccessat(folder, path, X_OK, AT_EACCESS) == 0;
+    bool can = fstatat(folder, path, &file, AT_EMPTY_PATH) == 0 && S_ISREG(file.st_mode) &&
+               faccessat(folder, path, X_OK, AT_EACCESS | AT_EMPTY_PATH) == 0;
     errno = kept;
     return can;
 }
 
 static void before_exec(const char *path)
 {
-    if (can_execute(AT_FDCWD, path))
-        finish_at_home();
+    if (has_to_finish() && can_execute(AT_FDCWD, path))
+        rt_finish();
 }
 
 /* Looks for the program where execvp will. */
@@ -86,8 +96,8 @@ static void before_exec_on_path(const char *name)
 {
     if (strchr(name, '/'))
         before_exec(name);
-    else if (is_on_path(name))
-        finish_at_home();
+    else if (has_to_finish() && is_on_path(name))
+        rt_finish();
 }
 
 RT_WRAPPER(int, execve, (const char *p, char *const v[], char *const e[]))
@@ -116,15 +126,15 @@ RT_WRAPPER(int, execvpe, (const char *n, char *const v[], char *const e[]))
 
 RT_WRAPPER(int, fexecve, (int fd, char *const v[], char *const e[]))
 {
-    if (fcntl(fd, F_GETFD) >= 0)
-        finish_at_home();
+    if (has_to_finish() && can_execute(fd, ""))
+        rt_finish();
     return RT_REAL(fexecve)(fd, v, e);
 }
 
 RT_WRAPPER(int, execveat, (int fd, const char *p, char *const v[], char *const e[], int flags))
 {
-    if ((flags & AT_EMPTY_PATH && !*p) || can_execute(fd, p))
-        finish_at_home();
+    if (has_to_finish() && can_execute(fd, p))
+        rt_finish();
     return RT_REAL(execveat)(fd, p, v, e, flags);
 }
 

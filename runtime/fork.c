@@ -30,6 +30,7 @@ void rt_fork_before(void)
 {
     if (depth++)
         return;
+    rt_service_fork_before();
     rt_keys_fork_before();
     rt_thread_fork_before();
 }
@@ -40,17 +41,21 @@ void rt_fork_parent(void)
         return;
     rt_thread_fork_parent();
     rt_keys_fork_after();
+    rt_service_fork_after();
 }
 
+/* Signals are let in when the detector is ready for events again. */
 static void begin_child(void)
 {
     home = rt_sys_getpid();
-    rt_thread_fork_child();
+    uint64_t signals = rt_thread_fork_child();
     rt_keys_fork_after();
+    rt_service_fork_after();
     struct rt_thread *self = rt_thread_self();
     if (self && rt_detector->after_fork)
         rt_detector->after_fork(self);
     rt_post(RH_EVENT_FORK, self ? self->id : 0, (uint64_t)home, 0, 0, 0);
+    rt_signals_restore(signals);
 }
 
 void rt_fork_child(void)

@@ -83,7 +83,6 @@ static void go_live(const struct rt_detector *detector)
     atexit(rt_finish);
     rt_post(RH_EVENT_START, 0, (uint64_t)rt_sys_getpid(), 0, 0, 0);
     rt_service_first_keys();
-    rt_service_start();
 }
 
 static void start_with(char **environment)

@@ -7,16 +7,20 @@
 
 #include "hook.h"
 #include "lock.h"
+#include "service.h"
 #include "sys.h"
 #include "text.h"
 
 _Atomic uint64_t rt_key_troubles[RT_KEY_TROUBLE_COUNT];
 _Atomic uint64_t rt_key_switches;
 
+/* The executable's own image, when it is instrumented: it is linked together with us. */
+extern RT_HIDDEN __attribute__((weak)) struct rh_image __rh_image;
+
 static struct rt_lock images_lock;
 static struct rt_image *images;
-static uint32_t images_seen;
-static bool all_armed; /* images that come later are armed too */
+static uint32_t images_seen = 1; /* 0 is the executable's number, whenever it comes */
+static bool all_armed;           /* images that come later are armed too */
 
 const char *rt_key_trouble_name(enum rt_key_trouble trouble)
 {
@@ -313,12 +317,13 @@ void __rh_image_register(struct rh_image *image)
         dl_iterate_phdr(find_text, r);
     image->runtime = r;
     rt_lock(&images_lock);
-    r->number = images_seen++;
+    r->number = image == &__rh_image ? 0 : images_seen++;
     r->next = images;
     images = r;
     if (all_armed)
         arm(r, NULL, r->site_count, true);
     rt_unlock(&images_lock);
+    rt_service_image(r);
 }
 
 void __rh_image_unregister(struct rh_image *image)

@@ -19,7 +19,7 @@
  * image comes back. */
 struct rt_image {
     struct rh_image *image; /* NULL once unloaded */
-    uint32_t number;        /* 0 for the executable: the order of registration */
+    uint32_t number;        /* 0 for the executable, others in the order of registration */
     uint32_t key_count, site_count, place_count;
     uint32_t *place_order; /* places sorted by key */
     uint32_t *place_first; /* key_count + 1 entries into place_order */
@@ -52,7 +52,8 @@ extern RT_HIDDEN _Atomic uint64_t rt_key_troubles[RT_KEY_TROUBLE_COUNT];
 extern RT_HIDDEN _Atomic uint64_t rt_key_switches;
 RT_HIDDEN const char *rt_key_trouble_name(enum rt_key_trouble trouble);
 
-/* Images registered so far, unloaded ones included, and one of them by its number. */
+/* Numbers given so far, unloaded images included, and the image of a number; NULL if there is none
+ * yet. */
 RT_HIDDEN uint32_t rt_image_count(void);
 RT_HIDDEN struct rt_image *rt_image_at(uint32_t number);
 

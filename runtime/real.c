@@ -13,6 +13,8 @@ static void find(void *slot, const char *name, const char *version, void *missin
     void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
     if (!found)
         found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        dlerror(); /* or the program would find an error that is not its own */
     __atomic_store_n((void **)slot, found ? found : missing, __ATOMIC_RELAXED);
 }
 

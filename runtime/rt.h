@@ -40,7 +40,7 @@ struct rt_thread {
     uint32_t parent; /* id of the creator, 0 if unknown */
     int32_t tid;     /* the kernel's number */
     uintptr_t pthread;
-    uintptr_t stack_low, stack_high; /* 0 if unknown */
+    uintptr_t stack_low, stack_high; /* 0 if unknown; one that libc reuses may reach lower */
     _Atomic uint32_t state;          /* enum rt_thread_state */
     _Atomic uint32_t references; /* the thread itself, and its handle until joined or detached */
     uint32_t in_hook;            /* depth: a signal handler may run keys inside a hook */

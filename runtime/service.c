@@ -1,24 +1,17 @@
 /* The runtime's own thread: see service.h. */
 #include "service.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include <sched.h>
 
 #include "keys.h"
+#include "lock.h"
 #include "options.h"
-#include "real.h"
 #include "shared.h"
 #include "sys.h"
 #include "text.h"
+#include "thread.h"
 
 enum { FLIP_BATCH = 64 };
-
-static __thread bool is_service __attribute__((tls_model("initial-exec")));
-
-bool rt_service_is_self(void)
-{
-    return is_service;
-}
 
 /* xorshift64*: any fair choice will do. */
 static uint32_t random_below(uint64_t *state, uint32_t limit)
@@ -53,7 +46,8 @@ static void flip_for_ever(void)
     }
 }
 
-/* The tasks as the run sees them now, and as it last switched keys for them. */
+/* The tasks that keys were last switched for. */
+static struct rt_lock tasks_lock;
 static struct rh_task current[RH_MAX_TASKS];
 static uint32_t current_count;
 
@@ -77,14 +71,34 @@ static bool switch_tasks(bool on)
 
 static void apply_tasks(struct rh_control *control, uint32_t generation)
 {
+    rt_lock(&tasks_lock);
     switch_tasks(false);
     uint32_t count = control->task_count;
     current_count = count < RH_MAX_TASKS ? count : RH_MAX_TASKS;
     for (uint32_t i = 0; i < current_count; i++)
         current[i] = control->tasks[i];
     bool good = switch_tasks(true);
+    rt_unlock(&tasks_lock);
     atomic_store(&control->applied, generation);
     rt_post(RH_EVENT_APPLIED, 0, generation, good, 0, 0);
+}
+
+void rt_service_image(struct rt_image *image)
+{
+    if (atomic_load(&rt_mode) != RT_MODE_LIVE)
+        return;
+    if (image->number == 0) {
+        rt_service_start();
+        return;
+    }
+    rt_lock(&tasks_lock);
+    for (uint32_t i = 0; i < current_count; i++) {
+        if (current[i].first.image == image->number)
+            switch_site(&current[i].first, true);
+        if (current[i].second.image == image->number)
+            switch_site(&current[i].second, true);
+    }
+    rt_unlock(&tasks_lock);
 }
 
 static void follow_control(struct rh_control *control)
@@ -106,42 +120,51 @@ static bool wants_flips(void)
     return rt_equal(rt_options.keys, "flip");
 }
 
-static void *serve(void *arg)
+static int serve(void *arg)
 {
     (void)arg;
-    is_service = true;
     if (wants_flips())
         flip_for_ever();
     else
         follow_control(rt_control());
-    return NULL;
+    return 0;
 }
 
-bool rt_service_first_keys(void)
+void rt_service_first_keys(void)
 {
     if (rt_equal(rt_options.keys, "all"))
-        return rt_keys_all(true);
-    if (!wants_flips() && !rt_equal(rt_options.keys, "task"))
+        rt_keys_all(true);
+    else if (!wants_flips() && !rt_equal(rt_options.keys, "task"))
         rt_complain("RACEHIVE_OPTIONS: keys is task, all or flip, not '", rt_options.keys, "'");
-    return true;
 }
 
-/* Signals are blocked in it: they are the program's. */
+void rt_service_fork_before(void)
+{
+    rt_lock(&tasks_lock);
+}
+
+void rt_service_fork_after(void)
+{
+    rt_unlock(&tasks_lock);
+}
+
+/*
+ * Made with clone and not with pthread_create: libc does not count it, so a process whose main
+ * thread has ended in pthread_exit still ends with its last thread. In return it must not touch
+ * anything of libc's, because it shares its maker's thread-local memory. Signals are blocked in it:
+ * they are the program's.
+ */
 void rt_service_start(void)
 {
+    enum { STACK_SIZE = 64 * 1024 };
+    static char *stack; /* one is enough: a forked child has no thread of ours on its copy */
     if (!wants_flips() && !rt_control())
         return;
-    sigset_t all, old;
-    pthread_t thread;
-    pthread_attr_t attributes;
-    sigfillset(&all);
-    if (pthread_attr_init(&attributes))
-        return;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, 128 * 1024);
-    pthread_sigmask(SIG_BLOCK, &all, &old);
-    if (RT_REAL(pthread_create)(&thread, &attributes, serve, NULL))
+    if (!stack)
+        stack = rt_map(STACK_SIZE);
+    uint64_t signals = rt_signals_block();
+    int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+    if (!stack || clone(serve, stack + STACK_SIZE, flags, NULL) < 0)
         rt_complain("cannot start the runtime's own thread; keys stay as they are", "", "");
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    pthread_attr_destroy(&attributes);
+    rt_signals_restore(signals);
 }

@@ -7,11 +7,17 @@
 
 #include "rt.h"
 
+/* An image has come: the executable, with which the thread starts, or a library, for which there
+ * may be tasks. */
+struct rt_image;
+RT_HIDDEN void rt_service_image(struct rt_image *image);
 /* Starts the thread if the options ask for one. Also called in a forked child. */
 RT_HIDDEN void rt_service_start(void);
-/* Switches on what the options ask for at the start. False: no key can be switched here. */
-RT_HIDDEN bool rt_service_first_keys(void);
-/* Does the calling thread belong to us? */
-RT_HIDDEN bool rt_service_is_self(void);
+/* Switches on what the options ask for at the start. */
+RT_HIDDEN void rt_service_first_keys(void);
+
+/* Around fork: the child must not find our lock held by a thread it does not have. */
+RT_HIDDEN void rt_service_fork_before(void);
+RT_HIDDEN void rt_service_fork_after(void);
 
 #endif

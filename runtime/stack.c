@@ -1,6 +1,7 @@
 /* Walking the stack: see stack.h. */
 #include "stack.h"
 
+#include "arch/x86_64/code.h"
 #include "keys.h"
 #include "probe.h"
 #include "stack_cache.h"
@@ -9,8 +10,8 @@
 struct rt_row_slot rt_row_slots[1 << RT_ROW_SLOT_BITS];
 
 /*
- * The part of the stack that may be read: from the red zone below the walk's first frame to the
- * thread's end of the stack.
+ * The part of the stack that may be read: from the walk's first frame to the thread's end of the
+ * stack.
  *
  * Where that end is not known (a thread from before the runtime, a signal's or a coroutine's own
  * stack) the walk feels its way up: the pages from the stack pointer on, one after the other, as
@@ -23,8 +24,10 @@ struct window {
     uintptr_t limit; /* how far high may be moved */
 };
 
-/* Larger than frames of a signal's stack ever span, small enough to be asked for page by page. */
+/* Such a stack is given up beyond this size, and a frame in it beyond that: asking page by page for
+ * what a wild register says must have an end. */
 #define UNKNOWN_STACK_MAX (16u << 20)
+#define UNKNOWN_FRAME_MAX (1u << 20)
 
 struct walk {
     struct rt_cfi_memory memory; /* first, so that reads find the walk again */
@@ -40,6 +43,8 @@ struct walk {
 
 static bool extend(struct window *w, uintptr_t to)
 {
+    if (to - w->high > UNKNOWN_FRAME_MAX)
+        return false;
     while (w->high < to) {
         if (w->high >= w->limit || !rt_can_read(w->high))
             return false;
@@ -70,22 +75,22 @@ static uintptr_t skip_guard(uintptr_t stack)
     return stack;
 }
 
-/* Of the frame the walk is at; interrupted code may be anywhere, even out of its stack. */
+/* Of the frame the walk is at. Interrupted code may have left values below its stack pointer, and
+ * have that anywhere, even out of its stack. */
 static void set_window(struct walk *w, bool is_interrupted)
 {
-    uintptr_t stack = w->r.value[RT_REGISTER_STACK], low = stack - RT_RED_ZONE;
+    uintptr_t stack = w->r.value[RT_REGISTER_STACK], red = stack - RT_RED_ZONE, low = stack;
     const struct rt_thread *t = w->thread;
     if (is_interrupted && !rt_can_read(stack))
         stack = low = skip_guard(stack);
-    bool is_known = t && t->stack_low && stack >= t->stack_low && stack < t->stack_high;
-    bool is_trusted = is_same_page(low, stack) || (is_known && !is_interrupted);
-    w->window.low = is_trusted || rt_can_read(low) ? low : stack;
-    if (is_known) {
+    else if (is_interrupted && (is_same_page(red, stack) || rt_can_read(red)))
+        low = red;
+    w->window.low = low;
+    if (t && t->stack_low && stack >= t->stack_low && stack < t->stack_high) {
         w->window.high = w->window.limit = t->stack_high;
         return;
     }
-    w->window.high = stack & -(uintptr_t)RT_PROBE_PAGE;
-    w->window.limit = w->window.high;
+    w->window.high = w->window.limit = stack & -(uintptr_t)RT_PROBE_PAGE;
     if (w->window.limit < UINTPTR_MAX - UNKNOWN_STACK_MAX)
         w->window.limit += UNKNOWN_STACK_MAX;
 }
@@ -171,7 +176,9 @@ static bool step_full(struct walk *w, const struct rt_cfi_tables *tables,
     if (step != RT_CFI_STEPPED)
         return false;
     uintptr_t stack = caller.value[RT_REGISTER_STACK];
-    if (!row->is_signal && !is_frame_end(w, stack))
+    /* longjmp may be interrupted when it has the stack pointer of where it goes, but not the pc. */
+    bool has_moved = w->is_exact && stack == w->r.value[RT_REGISTER_STACK];
+    if (!row->is_signal && !has_moved && !is_frame_end(w, stack))
         return false;
     for (int i = 0; i < RT_REGISTER_COUNT; i++) {
         w->r.value[i] = caller.value[i];
@@ -193,16 +200,49 @@ static bool is_return_address(uintptr_t pc)
     return rt_arch_is_call((const uint8_t *)(pc - RT_CALL_LENGTH));
 }
 
-/* Without a row: the frame pointer, if it looks like one. A jump to where no code is has made no
- * frame yet: its return address is on top. */
+/* True unless the call whose return address this is went somewhere else than to pc: a call through
+ * a pointer, or to one of the linker's stubs, may have gone anywhere. */
+static bool may_have_called(uintptr_t return_address, uintptr_t pc)
+{
+    enum { LEAF_MAX = 4096 };
+    uintptr_t target = rt_arch_call_target(return_address);
+    if (target == 0 || (target <= pc && pc - target < LEAF_MAX))
+        return true;
+    return can_read_all(target, RT_JUMP_LENGTH) && rt_arch_is_jump((const uint8_t *)target);
+}
+
+/* True if the interrupted code has made no frame, so that the return address is on top of the
+ * stack: a leaf function, one of the linker's stubs, which may have been jumped to from anywhere,
+ * or an address where there is no code. */
+static bool is_frameless(struct walk *w, uintptr_t pc, uintptr_t stack)
+{
+    if (!w->is_exact || !is_frame_end(w, stack + 8) || !is_return_address(load(stack)))
+        return false;
+    return may_have_called(load(stack), pc) || !can_read_all(pc, RT_JUMP_LENGTH) ||
+           rt_arch_is_jump((const uint8_t *)pc);
+}
+
+/* Interrupted in the stub of a key, on the way to the thunk or back: the caller, as far as that is
+ * one, is the code at the key, with the registers of now. */
+static bool leave_stub(struct walk *w, uintptr_t pc, uintptr_t stack)
+{
+    uintptr_t resume;
+    intptr_t above;
+    if (!w->is_exact || !can_read_all(pc - RT_STUB_BEFORE, RT_STUB_BEFORE + RT_STUB_LENGTH) ||
+        !rt_arch_leave_stub((const uint8_t *)pc, &resume, &above))
+        return false;
+    return go_to(w, resume, stack + (uintptr_t)above);
+}
+
+/* Without a row: the frame pointer, if it looks like one. */
 static bool step_blind(struct walk *w)
 {
     uintptr_t stack = w->r.value[RT_REGISTER_STACK], frame = w->r.value[RT_REGISTER_FRAME];
-    if (w->is_exact && !rt_can_read(w->r.value[RT_REGISTER_PC])) {
-        if (!is_frame_end(w, stack + 8) || !is_return_address(load(stack)))
-            return false;
+    uintptr_t pc = w->r.value[RT_REGISTER_PC];
+    if (leave_stub(w, pc, stack))
+        return true;
+    if (is_frameless(w, pc, stack))
         return go_to(w, load(stack), stack + 8);
-    }
     bool has_frame = w->r.known >> RT_REGISTER_FRAME & 1 && frame >= stack;
     if (!has_frame || !is_frame_end(w, frame + 16) || !is_stack(&w->window, frame, 8) ||
         !is_return_address(load(frame + 8)))

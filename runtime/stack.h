@@ -30,8 +30,8 @@ RT_HIDDEN uint32_t rt_stack_at_signal(const struct rt_thread *self, const void *
 /* Images come and go: to be called before threads run, when an image is registered, and after one
  * may have been unloaded (dlclose). When nothing has changed it costs no more than asking libc for
  * its counts of loads and unloads, so ordinary code that is about to take stacks may call it as a
- * check. Not in hooks or signal handlers: it calls dl_iterate_phdr. Code of an image that it has not
- * seen yet is walked by frame pointer. */
+ * check. Not in hooks or signal handlers: it calls dl_iterate_phdr. Code of an image that it has
+ * not seen yet is walked by frame pointer. */
 RT_HIDDEN void rt_stack_refresh(void);
 
 #endif

@@ -30,10 +30,9 @@ _Atomic uint32_t rt_stack_lists;
 
 static _Atomic(struct list *) current;
 
-/* The number of the process that refreshes; a child of fork takes over from a thread that is not
- * there. Everything else here is its own. */
-static _Atomic int32_t refresher;
-static _Atomic bool must_repeat;
+/* A lock: the number of the process whose thread refreshes, so that a child of fork can take over
+ * from a thread that is not there. What follows is the holder's. */
+static _Atomic uint32_t refresher;
 static struct list *spare;
 static struct draft draft;
 static uint64_t loads_seen, unloads_seen;
@@ -251,23 +250,25 @@ static void publish(const struct draft *d)
     unloads_seen = d->unloads;
 }
 
-static bool begin_refresh(void)
+/* The holder is at it for microseconds, and mostly there is none: waiting need not be clever, but
+ * it must sleep, should the holder have the lower priority. */
+static void lock(void)
 {
-    int32_t self = rt_sys_getpid(), holder = 0;
-    if (atomic_compare_exchange_strong(&refresher, &holder, self))
-        return true;
-    return holder != self && atomic_compare_exchange_strong(&refresher, &holder, self);
+    enum { WAIT_NS = 100000 };
+    uint32_t self = (uint32_t)rt_sys_getpid();
+    for (;;) {
+        uint32_t holder = 0;
+        if (atomic_compare_exchange_strong(&refresher, &holder, self) ||
+            (holder != self && atomic_compare_exchange_strong(&refresher, &holder, self)))
+            return;
+        rt_sys_futex_wait(&refresher, holder, WAIT_NS);
+    }
 }
 
-/* A thread that finds another one at it leaves it the work: nobody waits. The outer loop is for a
- * request that came after the last look and before the place was given up. */
 void rt_stack_refresh(void)
 {
-    atomic_store(&must_repeat, true);
-    while (atomic_load(&must_repeat) && begin_refresh()) {
-        while (atomic_exchange(&must_repeat, false))
-            if (make_draft(&draft) && !draft.is_current && prepare_spare(draft.capacity))
-                publish(&draft);
-        atomic_store(&refresher, 0);
-    }
+    lock();
+    if (make_draft(&draft) && !draft.is_current && prepare_spare(draft.capacity))
+        publish(&draft);
+    atomic_store(&refresher, 0);
 }

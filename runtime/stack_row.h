@@ -72,7 +72,7 @@ static inline bool rt_row_pack(const struct rt_cfi_row *row, struct rt_row *p)
         uint32_t reg = registers[i];
         if (row->rule[reg] == RT_CFI_DEFAULT || row->rule[reg] == RT_CFI_SAME)
             continue;
-        int32_t below = -row->value[reg];
+        int64_t below = -(int64_t)row->value[reg];
         if (row->rule[reg] != RT_CFI_SAVED || below <= 0 || below > 255 * 8 || below % 8)
             return false;
         p->saved |= (uint64_t)(below / 8) << (8 * i);

@@ -30,8 +30,11 @@ static _Thread_local struct rt_thread *self_pointer __attribute__((tls_model("in
 
 uint64_t rt_signals_block(void)
 {
-    uint64_t all = UINT64_MAX, old = 0;
-    rt_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&old, sizeof all, 0, 0);
+#define BIT(signal) (1ull << ((signal)-1))
+    uint64_t old = 0, some = ~(BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) |
+                               BIT(SIGSEGV) | BIT(SIGSYS));
+#undef BIT
+    rt_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&some, (long)&old, sizeof some, 0, 0);
     return old;
 }
 
@@ -85,20 +88,20 @@ static struct rt_thread *pop_leaving(void)
     return t;
 }
 
-/* The kernel answers no (ESRCH) once the thread is gone; any other refusal is a sandbox's, and then
- * we trust that a thread that has announced its end is gone by now. */
-static bool is_in_kernel(const struct rt_thread *t)
+/* 0 while the kernel has the thread, -ESRCH once it is gone; any other refusal is a sandbox's. */
+static long ask_kernel(const struct rt_thread *t)
 {
-    return rt_arch_syscall(SYS_tgkill, registry.process, t->tid, 0, 0, 0, 0) == 0;
+    return rt_arch_syscall(SYS_tgkill, registry.process, t->tid, 0, 0, 0, 0);
 }
 
 /* Two looks per new thread keep up with one more leaving thread each time, even if some appear to
- * stay because their number was given to a new thread. */
+ * stay because their number was given to a new thread. Where the kernel may not be asked, we trust
+ * that a thread that has told of its end is gone by now. */
 static struct rt_thread *take_over_gone(void)
 {
     for (int looks = 0; looks < 2; looks++) {
         struct rt_thread *t = pop_leaving();
-        if (!t || !is_in_kernel(t))
+        if (!t || ask_kernel(t) != 0)
             return t;
         push_leaving(t);
     }
@@ -111,7 +114,8 @@ static void collect_adopted(void)
     uint32_t count = atomic_load(&registry.slot_count);
     for (uint32_t slot = 0; slot < count; slot++) {
         struct rt_thread *t = thread_at(slot);
-        if (t->adopted && atomic_load(&t->state) == RT_THREAD_RUNNING && !is_in_kernel(t)) {
+        bool is_running = t->adopted && atomic_load(&t->state) == RT_THREAD_RUNNING;
+        if (is_running && ask_kernel(t) == -ESRCH) {
             atomic_store(&t->state, RT_THREAD_ENDED);
             push_leaving(t);
         }
@@ -280,16 +284,23 @@ void rt_thread_begin(struct rt_thread *self, uintptr_t handle)
     rt_signals_restore(self->signals);
 }
 
+/* Counts down the two things the struct lives for. */
+static void drop_reference(struct rt_thread *t)
+{
+    if (atomic_fetch_sub(&t->references, 1) != 1)
+        return;
+    uint64_t signals = rt_signals_block();
+    rt_lock(&registry.lock);
+    push_leaving(t);
+    rt_unlock(&registry.lock);
+    rt_signals_restore(signals);
+}
+
 void rt_thread_end(struct rt_thread *self)
 {
     rt_sync(RT_SYNC_THREAD_END, rt_thread_object(self->id));
-    uint64_t signals = rt_signals_block();
-    rt_lock(&registry.lock);
     atomic_store(&self->state, RT_THREAD_ENDED);
-    if (atomic_fetch_sub(&self->references, 1) == 1)
-        push_leaving(self);
-    rt_unlock(&registry.lock);
-    rt_signals_restore(signals);
+    drop_reference(self);
 }
 
 struct rt_handle rt_thread_find(uintptr_t handle)
@@ -345,10 +356,11 @@ void rt_thread_detached(struct rt_handle h)
         return;
     uint64_t signals = rt_signals_block();
     rt_lock(&registry.lock);
-    if (give_up_handle(h) && atomic_fetch_sub(&h.thread->references, 1) == 1)
-        push_leaving(h.thread);
+    bool ours = give_up_handle(h);
     rt_unlock(&registry.lock);
     rt_signals_restore(signals);
+    if (ours)
+        drop_reference(h.thread);
 }
 
 /* --- the calling thread --- */
@@ -437,10 +449,9 @@ static void forget_others(const struct rt_thread *self)
     }
 }
 
-void rt_thread_fork_child(void)
+uint64_t rt_thread_fork_child(void)
 {
     struct rt_thread *self = self_pointer;
-    uint64_t signals = registry.signals_of_fork;
     registry.process = rt_sys_getpid();
     forget_others(self);
     if (self) {
@@ -449,5 +460,5 @@ void rt_thread_fork_child(void)
             add_handle(self, self->pthread);
     }
     atomic_store(&registry.lock.word, 0);
-    rt_signals_restore(signals);
+    return registry.signals_of_fork;
 }

@@ -19,7 +19,8 @@
 
 #include "rt.h"
 
-/* Blocks all signals, also those libc keeps for itself; returns the mask to restore. */
+/* Blocks all signals, also those libc keeps for itself, but not the ones that a thread brings upon
+ * itself: they cannot come out of our code. Returns the mask to restore. */
 RT_HIDDEN uint64_t rt_signals_block(void);
 RT_HIDDEN void rt_signals_restore(uint64_t mask);
 
@@ -61,7 +62,7 @@ RT_HIDDEN struct rt_thread *rt_thread_enter_main(uintptr_t handle);
 /* Around fork: nobody else is inside the registry while the process is copied. */
 RT_HIDDEN void rt_thread_fork_before(void);
 RT_HIDDEN void rt_thread_fork_parent(void);
-/* Only the calling thread is left. */
-RT_HIDDEN void rt_thread_fork_child(void);
+/* Only the calling thread is left. Signals stay blocked until the caller restores this mask. */
+RT_HIDDEN uint64_t rt_thread_fork_child(void);
 
 #endif

@@ -24,7 +24,7 @@
 enum { MODULE_LEVEL = 3 }; /* of zstd: the link waits for it */
 
 struct options {
-    const char *input, *object, *sidecar, *program, *type, *keys, *cpu, *features;
+    const char *input, *object, *sidecar, *program, *type, *keys, *cpu, *features, *config;
     uint64_t opt;
     uint64_t pic;
     bool merge, has_asm, verbose;
@@ -35,6 +35,7 @@ struct work {
     struct rh_module *module;
     struct rh_sites sites;
     struct rh_keys_result result;
+    struct rh_strbuf config;
 };
 
 /* --- the object --- */
@@ -140,6 +141,8 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_PROFILE, "production");
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_KEYS, w->options->keys);
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_IMAGE, w->options->type);
+    if (w->config.len)
+        rh_sidecar_set_meta(writer, RH_SIDECAR_META_CONFIG, rh_strbuf_text(&w->config));
     for (int s = 0; s < RH_SKIP_COUNT; s++)
         rh_sidecar_set_skipped(writer, rh_skip_name(s), w->sites.skipped[s]);
     add_sites(w, writer);
@@ -198,12 +201,15 @@ static enum rh_status write_sidecar(struct work *w)
 static enum rh_status instrument(const struct options *o)
 {
     struct work w = {.options = o};
-    enum rh_status status = write_object(&w);
+    enum rh_status status = o->config ? rh_fs_read(o->config, &w.config) : RH_OK;
+    if (status == RH_OK)
+        status = write_object(&w);
     if (status == RH_OK) {
         puts("object");
         fflush(stdout);
         status = write_sidecar(&w);
     }
+    rh_strbuf_release(&w.config);
     rh_keys_result_release(&w.result);
     rh_sites_release(&w.sites);
     if (w.module)
@@ -265,6 +271,7 @@ int main(int argc, char **argv)
         RH_OPTION_STRING("keys", &o.keys, "patch|flag|none", "how keys are switched"),
         RH_OPTION_STRING("cpu", &o.cpu, "NAME", "processor to generate code for"),
         RH_OPTION_STRING("features", &o.features, "LIST", "processor features, as LLVM names them"),
+        RH_OPTION_STRING("config", &o.config, "FILE", "configuration to keep in the sidecar"),
         RH_OPTION_UINT("opt", &o.opt, "N", "optimisation level of the code generator"),
         RH_OPTION_UINT("pic", &o.pic, "0|1", "generate position-independent code"),
         RH_OPTION_FLAG("merge", &o.merge, "only merge the bitcode files given as operands"),

@@ -96,6 +96,17 @@ static void add_back_options(struct call *call, struct rh_words *argv, const cha
     rh_vec_push(argv, "--end-no-unused-arguments");
 }
 
+/* The linker that clang would call if it were not for ours; NULL: its default. */
+static const char *name_linker(struct call *call)
+{
+    const char *name = call->flags.fuse_ld;
+    if (call->flags.ld_path)
+        return call->flags.ld_path;
+    if (!name || strcmp(name, "ld") == 0 || strchr(name, '/'))
+        return name && strchr(name, '/') ? name : NULL;
+    return rh_arena_printf(&call->arena, "ld.%s", name);
+}
+
 /* Whether clang should see nothing but the user's own words. */
 static bool is_plain(const struct call *call)
 {
@@ -142,6 +153,7 @@ static enum rh_status become_clang(struct call *call, const char *built_path)
     struct rh_words argv = RH_VEC_INIT;
     build_argv(call, &argv, clang, prefix);
     say_what_is_left_out(call);
+    call->settings.linker = name_linker(call);
     rh_settings_export(&call->settings);
     /* execv takes an array of writable strings for history's sake and writes to none. */
     char **writable = (char **)(void *)argv.data;

@@ -16,8 +16,18 @@ static const int guarded_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 #define GUARDED_COUNT (sizeof guarded_signals / sizeof guarded_signals[0])
 #define MAX_CHILDREN  4
 
-/* A handler may only read atomics, hence a fixed table of the children it passes signals to. */
-static atomic_int children[MAX_CHILDREN];
+/* What a signal to the tool means to a child. */
+enum fate {
+    FATE_SHARE, /* it gets the same signal, unless the terminal has sent it to all already */
+    FATE_KILL,
+    FATE_SPARE
+};
+
+/* A handler may only read atomics, hence a fixed table of the children it deals with. */
+static struct {
+    atomic_int pid; /* 0: a free place */
+    atomic_int fate;
+} children[MAX_CHILDREN];
 static atomic_int caught;
 
 static void pass_signal(int signal, siginfo_t *info, void *context)
@@ -25,10 +35,12 @@ static void pass_signal(int signal, siginfo_t *info, void *context)
     (void)context;
     int saved_errno = errno;
     atomic_store(&caught, signal);
-    /* What the terminal sends has reached the children already. */
-    for (size_t i = 0; info->si_code != SI_KERNEL && i < MAX_CHILDREN; i++) {
-        pid_t pid = atomic_load(&children[i]);
-        if (pid > 0)
+    for (size_t i = 0; i < MAX_CHILDREN; i++) {
+        pid_t pid = atomic_load(&children[i].pid);
+        int fate = atomic_load(&children[i].fate);
+        if (pid > 0 && fate == FATE_KILL)
+            kill(pid, SIGKILL);
+        else if (pid > 0 && fate == FATE_SHARE && info->si_code != SI_KERNEL)
             kill(pid, signal);
     }
     errno = saved_errno;
@@ -139,29 +151,39 @@ static int spawn(const struct rh_words *argv, const struct standard *standard, c
 static int claim_place(void)
 {
     for (int i = 0; i < MAX_CHILDREN; i++)
-        if (atomic_load(&children[i]) == 0)
+        if (atomic_load(&children[i].pid) == 0)
             return i;
     return -1;
 }
 
 /*
  * The signals wait while the child is made, so that none falls between its start and its entry in
- * the table; the child itself gets the mask that was there before.
+ * the table. A child that is talked to keeps them blocked.
  */
 static int spawn_guarded(struct rh_child *child, const struct rh_words *argv,
-                         const struct standard *standard)
+                         const struct standard *standard, enum rh_child_mode mode)
 {
-    sigset_t guarded, before;
+    sigset_t guarded, before, blocked;
     sigemptyset(&guarded);
     for (size_t i = 0; i < GUARDED_COUNT; i++)
         sigaddset(&guarded, guarded_signals[i]);
     sigprocmask(SIG_BLOCK, &guarded, &before);
+    sigprocmask(SIG_BLOCK, NULL, &blocked);
     pid_t pid;
-    int error = rh_child_interrupted() ? EINTR : spawn(argv, standard, &before, &pid);
+    int error = rh_child_interrupted() ? EINTR : 0;
     if (!error)
-        atomic_store(&children[child->place], pid);
+        error = spawn(argv, standard, mode == RH_CHILD_TALK ? &blocked : &before, &pid);
+    if (!error) {
+        atomic_store(&children[child->place].fate, mode == RH_CHILD_TALK ? FATE_KILL : FATE_SHARE);
+        atomic_store(&children[child->place].pid, pid);
+    }
     sigprocmask(SIG_SETMASK, &before, NULL);
     return error;
+}
+
+void rh_child_spare(struct rh_child *child)
+{
+    atomic_store(&children[child->place].fate, FATE_SPARE);
 }
 
 enum rh_status rh_child_start(struct rh_child *child, const struct rh_words *argv,
@@ -173,7 +195,7 @@ enum rh_status rh_child_start(struct rh_child *child, const struct rh_words *arg
     struct standard standard = {{-1, -1, -1}};
     int error = open_streams(child, mode, &standard) ? 0 : errno;
     if (!error)
-        error = spawn_guarded(child, argv, &standard);
+        error = spawn_guarded(child, argv, &standard, mode);
     if (mode == RH_CHILD_TALK) {
         close_end(&standard.fds[0]);
         close_end(&standard.fds[1]);
@@ -231,13 +253,13 @@ static void add_held(int fd, struct rh_strbuf *into)
 /* The child leaves the table before it is reaped: until then its id cannot be another's. */
 static enum rh_status reap(struct rh_child *child, struct rh_proc_result *result)
 {
-    pid_t pid = atomic_load(&children[child->place]);
+    pid_t pid = atomic_load(&children[child->place].pid);
     siginfo_t info;
     int status, error;
     do
         error = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
     while (error != 0 && errno == EINTR);
-    atomic_store(&children[child->place], 0);
+    atomic_store(&children[child->place].pid, 0);
     if (error != 0 || waitpid(pid, &status, 0) < 0)
         return rh_fail_errno(RH_ERR_IO, "cannot wait for a child");
     if (WIFSIGNALED(status))

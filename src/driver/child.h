@@ -4,8 +4,11 @@
  *
  * base/proc.h runs one child at a time and lets signals end the tool in between. Here children
  * overlap, and a signal must never end the tool before its temporary files are gone: from
- * rh_child_guard() on, SIGINT, SIGQUIT, SIGTERM and SIGHUP are passed on to the children, start no
- * new ones, and wait for the tool to end itself with rh_child_end_by_signal().
+ * rh_child_guard() on, SIGINT, SIGQUIT, SIGTERM and SIGHUP are passed on to the linkers, start no
+ * new children, and wait for the tool to end itself with rh_child_end_by_signal().
+ *
+ * A child that is talked to does not see those signals. It is killed outright as long as it has
+ * nothing to clean up; from rh_child_spare() on it is left to notice that its input ends.
  */
 #ifndef RH_DRIVER_CHILD_H
 #define RH_DRIVER_CHILD_H
@@ -37,6 +40,9 @@ void rh_child_end_by_signal(void);
 /* Starts a child whose command line is `argv`, which need not end in NULL. */
 enum rh_status rh_child_start(struct rh_child *child, const struct rh_words *argv,
                               enum rh_child_mode mode);
+
+/* From now on no signal kills the child: closing its input must end it. */
+void rh_child_spare(struct rh_child *child);
 
 /* Adds the next line of a child that is talked to, without its end; RH_ERR_INPUT at the end. */
 enum rh_status rh_child_read_line(struct rh_child *child, struct rh_strbuf *line);

@@ -13,6 +13,8 @@ enum action {
     ACT_ALLOW,  /* takes an earlier veto back */
     ACT_TARGET, /* a veto unless the operand names x86-64 Linux */
     ACT_INPUT,
+    ACT_FUSE_LD,
+    ACT_LD_PATH,
     ACT_VERBOSE,
     ACT_SAVE_TEMPS
 };
@@ -93,6 +95,8 @@ static const struct flag table[] = {
     {"--target=", JOINED, ACT_TARGET, RH_FLAGS_VETO_TARGET},
     {"-target", SEPARATE, ACT_TARGET, RH_FLAGS_VETO_TARGET},
 
+    {"-fuse-ld=", JOINED, ACT_FUSE_LD, RH_FLAGS_VETO_NONE},
+    {"--ld-path=", JOINED, ACT_LD_PATH, RH_FLAGS_VETO_NONE},
     {"-v", EXACT, ACT_VERBOSE, RH_FLAGS_VETO_NONE},
     {"--verbose", EXACT, ACT_VERBOSE, RH_FLAGS_VETO_NONE},
     {"-save-temps", JOINED, ACT_SAVE_TEMPS, RH_FLAGS_VETO_NONE},
@@ -288,6 +292,12 @@ static void act(struct rh_flags *flags, const struct flag *flag, const char *wor
         break;
     case ACT_INPUT:
         flags->has_input = true;
+        break;
+    case ACT_FUSE_LD:
+        flags->fuse_ld = operand;
+        break;
+    case ACT_LD_PATH:
+        flags->ld_path = operand;
         break;
     case ACT_VERBOSE:
         flags->verbose = true;

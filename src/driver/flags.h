@@ -38,6 +38,8 @@ struct rh_flags {
     bool dangling; /* the last option lacks its operand: what is appended would become it */
     bool verbose;  /* -v */
     bool save_temps;
+    const char *fuse_ld; /* the values of -fuse-ld= and --ld-path=, or NULL */
+    const char *ld_path;
     const char *vetoes[RH_FLAGS_VETO_COUNT]; /* the option that says so, or NULL */
     size_t options_end; /* index of "--", behind which all words are files; else the count */
 };

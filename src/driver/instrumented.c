@@ -13,6 +13,7 @@
 #include "driver/inputs.h"
 #include "driver/ldsteps.h"
 #include "driver/object.h"
+#include "driver/wraps.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -22,22 +23,21 @@ struct attempt {
     struct rh_link *link;
     const char *merged; /* bitcode in temps */
     struct rh_ld_extras extras;
-    struct rh_words wraps;
+    struct rh_words wrappable, wraps; /* in a static program: may be wrapped, will be */
     struct rh_child instrument;
 };
 
-static enum rh_status read_wraps(struct attempt *attempt)
+static enum rh_status read_wrappable(struct attempt *attempt)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
     enum rh_status status = rh_fs_read(rh_link_own_file(attempt->link, "wrapped-symbols"), &text);
     if (status == RH_OK)
-        rh_words_split(&attempt->wraps, &attempt->link->ld.arena, rh_strbuf_text(&text));
+        rh_words_split(&attempt->wrappable, &attempt->link->ld.arena, rh_strbuf_text(&text));
     rh_strbuf_release(&text);
-    attempt->extras.wraps = &attempt->wraps;
+    attempt->extras.traces = &attempt->wrappable;
     return status;
 }
 
-/* In a static program the C library is linked in, so its functions are wrapped, not interposed. */
 static enum rh_status choose_extras(struct attempt *attempt)
 {
     struct rh_link *link = attempt->link;
@@ -46,7 +46,7 @@ static enum rh_status choose_extras(struct attempt *attempt)
         return RH_OK;
     bool is_static = rh_ld_is_static(&link->ld);
     attempt->extras.runtime = rh_link_own_file(link, is_static ? "rt_static.o" : "rt.o");
-    return is_static ? read_wraps(attempt) : RH_OK;
+    return is_static ? read_wrappable(attempt) : RH_OK;
 }
 
 static enum rh_status merge(struct attempt *attempt)
@@ -56,7 +56,12 @@ static enum rh_status merge(struct attempt *attempt)
     rh_ld_make_merge(&link->ld, link->lld, &attempt->extras, attempt->merged, &argv);
     enum rh_status status = rh_link_run(link, &argv);
     rh_vec_free(&argv);
-    return rh_fail_prefix(status, "its bitcode cannot be merged");
+    if (status != RH_OK)
+        return rh_fail_prefix(status, "its bitcode cannot be merged");
+    rh_wraps_choose(&attempt->wrappable, rh_strbuf_text(&link->out), &attempt->wraps);
+    attempt->extras.traces = NULL;
+    attempt->extras.wraps = &attempt->wraps;
+    return RH_OK;
 }
 
 static void add_instrument_words(struct attempt *attempt, struct rh_words *argv)
@@ -78,7 +83,7 @@ static void add_instrument_words(struct attempt *attempt, struct rh_words *argv)
     if (link->settings.config)
         rh_vec_push(argv, rh_arena_printf(arena, "--config=%s", link->settings.config));
     if (link->settings.verbose)
-        rh_vec_push(argv, "-v");
+        rh_vec_push(argv, "--verbose");
 }
 
 /* Waits for the end of racehive-instrument; what it said is shown if all went well. */
@@ -99,7 +104,24 @@ static enum rh_status end_instrument(struct attempt *attempt, bool show)
     return status;
 }
 
-/* Starts racehive-instrument and waits for the object. */
+/* Waits for the line that tells of the object. */
+static enum rh_status await_object(struct attempt *attempt)
+{
+    struct rh_strbuf line = RH_STRBUF_INIT;
+    const char *said = NULL;
+    if (rh_child_read_line(&attempt->instrument, &line) == RH_OK)
+        said = rh_arena_strdup(&attempt->link->ld.arena, rh_strbuf_text(&line));
+    rh_strbuf_release(&line);
+    if (said && strcmp(said, "object") == 0) {
+        rh_child_spare(&attempt->instrument);
+        return RH_OK;
+    }
+    enum rh_status end = end_instrument(attempt, false);
+    if (said)
+        return rh_fail(RH_ERR_INPUT, "racehive-instrument said '%s'", said);
+    return end != RH_OK ? end : rh_fail(RH_ERR_INPUT, "racehive-instrument made no object");
+}
+
 static enum rh_status instrument(struct attempt *attempt)
 {
     struct rh_words argv = RH_VEC_INIT;
@@ -107,17 +129,7 @@ static enum rh_status instrument(struct attempt *attempt)
     rh_link_log(&argv);
     enum rh_status status = rh_child_start(&attempt->instrument, &argv, RH_CHILD_TALK);
     rh_vec_free(&argv);
-    if (status != RH_OK)
-        return status;
-    struct rh_strbuf line = RH_STRBUF_INIT;
-    status = rh_child_read_line(&attempt->instrument, &line);
-    if (status == RH_OK && strcmp(rh_strbuf_text(&line), "object") != 0)
-        status = rh_fail(RH_ERR_INPUT, "racehive-instrument said '%s'", rh_strbuf_text(&line));
-    rh_strbuf_release(&line);
-    if (status == RH_OK)
-        return RH_OK;
-    enum rh_status end = end_instrument(attempt, false);
-    return end != RH_OK ? end : rh_fail(RH_ERR_INPUT, "racehive-instrument made no object");
+    return status == RH_OK ? await_object(attempt) : status;
 }
 
 static enum rh_status link_final(struct attempt *attempt)
@@ -146,28 +158,32 @@ static enum rh_status send_build_id(struct attempt *attempt)
 }
 
 /* Records why the attempt failed, before anything else fails. */
-static enum rh_link_end give_up(struct attempt *attempt, enum rh_link_end end)
+static enum rh_link_end give_up(struct attempt *attempt)
 {
     attempt->link->reason = rh_arena_strdup(&attempt->link->ld.arena, rh_error_text());
-    return end;
+    return RH_LINK_FAILED;
 }
 
 /* From the merged module to the program and its sidecar. */
 static enum rh_link_end build_from_merged(struct attempt *attempt)
 {
+    struct rh_link *link = attempt->link;
     if (instrument(attempt) != RH_OK)
-        return give_up(attempt, RH_LINK_FAILED);
+        return give_up(attempt);
     enum rh_status status = link_final(attempt);
-    bool written = status == RH_OK;
+    link->spoiled |= status == RH_OK;
     if (status == RH_OK)
         status = send_build_id(attempt);
     if (status != RH_OK) {
-        enum rh_link_end end = give_up(attempt, written ? RH_LINK_SPOILED : RH_LINK_FAILED);
+        give_up(attempt);
         end_instrument(attempt, false);
-        return end;
+        return RH_LINK_FAILED;
     }
-    status = end_instrument(attempt, true);
-    return status == RH_OK ? RH_LINK_DONE : give_up(attempt, RH_LINK_SPOILED);
+    if (end_instrument(attempt, true) != RH_OK)
+        return give_up(attempt);
+    link->spoiled = false;
+    link->done = true;
+    return RH_LINK_DONE;
 }
 
 static enum rh_status prepare(struct attempt *attempt)
@@ -193,11 +209,12 @@ enum rh_link_end rh_link_instrumented(struct rh_link *link)
     if (status == RH_OK)
         status = merge(&attempt);
     if (status != RH_OK) {
-        end = give_up(&attempt, RH_LINK_FAILED);
+        end = give_up(&attempt);
     } else if (access(attempt.merged, F_OK) == 0) {
         attempt.extras.program = rh_arena_printf(&link->ld.arena, "%s/program.o", link->temps);
         end = build_from_merged(&attempt);
     }
+    rh_vec_free(&attempt.wrappable);
     rh_vec_free(&attempt.wraps);
     return end;
 }

@@ -79,12 +79,13 @@ static int link_without_some(struct rh_link *link)
         return status;
     rh_link_hide_assembly(link, &names);
     enum rh_link_end end = names.len > 0 ? rh_link_instrumented(link) : RH_LINK_FAILED;
-    if (end == RH_LINK_SPOILED)
+    bool interrupted = rh_child_interrupted() != 0;
+    if (link->spoiled && !interrupted)
         status = link_natively(link);
     if (end == RH_LINK_DONE)
         rh_log_note("linked without instrumentation for its file-scope assembly: %s",
                     rh_strbuf_text(&names));
-    else if (status == 0)
+    else if (status == 0 && !interrupted)
         rh_log_warn("%s is not instrumented: %s", link->ld.output, reason);
     rh_strbuf_release(&names);
     return status;
@@ -109,9 +110,8 @@ static int link_instrumented(struct rh_link *link)
 
 static int link_anything(struct rh_link *link)
 {
-    const char *obstacle = find_obstacle(&link->ld);
-    if (!obstacle && rh_inputs_inspect(&link->ld) == 0)
-        obstacle = "no input has bitcode";
+    bool has_bitcode = rh_inputs_inspect(&link->ld) > 0;
+    const char *obstacle = has_bitcode ? find_obstacle(&link->ld) : "no input has bitcode";
     if (obstacle)
         rh_log_step("%s is not instrumented: %s", link->ld.output, obstacle);
     else if (!link->ld.relocatable)
@@ -125,8 +125,11 @@ static void clean_up(struct rh_link *link)
 {
     if (link->temps && !link->settings.keep_temps)
         rh_fs_remove_tree(link->temps);
-    if (rh_child_interrupted())
+    /* A program and its sidecar are there together or not at all. */
+    if (rh_child_interrupted() && !link->done)
         unlink(link->sidecar);
+    if (link->spoiled)
+        unlink(link->ld.output);
     rh_strbuf_release(&link->out);
     rh_strbuf_release(&link->err);
     rh_ld_release(&link->ld);
@@ -139,15 +142,18 @@ static enum rh_status run(struct rh_link *link, char **argv, int *exit_status)
 {
     enum rh_status status = rh_settings_read_environment(&link->settings);
     if (status == RH_OK)
-        status = rh_tools_find(RH_LLD, &link->lld);
-    if (status == RH_OK)
         status = rh_tools_find_prefix(0, &link->folder);
     if (status != RH_OK)
         return status;
+    /* Without lld, its name makes the first step fail, and the link goes on without it. */
+    if (rh_tools_find(RH_LLD, &link->lld) != RH_OK)
+        link->lld = rh_path_basename(RH_LLD);
     rh_log_set_verbose(link->settings.verbose);
     if (link->settings.profile == RH_PROFILE_OFF || link->ld.query || !link->ld.has_input)
         return become_lld(link->lld, argv);
     link->sidecar = rh_arena_printf(&link->ld.arena, "%s.racehive", link->ld.output);
+    /* A tool of LLVM that crashes would leave temporary files of its symbolizer. */
+    setenv("LLVM_DISABLE_SYMBOLIZATION", "1", 1);
     rh_child_guard();
     *exit_status = link_anything(link);
     return RH_OK;

@@ -198,10 +198,10 @@ static size_t read_arg(const struct rh_words *words, size_t at, struct rh_ld_arg
             continue;
         arg->role = table[i].role;
         arg->value = joined;
-        if (separate && at + 1 < words->len) {
-            arg->word_count = 2;
-            arg->value = arg->words[1] = words->data[at + 1];
-        }
+        if (separate)
+            arg->value = at + 1 < words->len ? words->data[at + 1] : "";
+        if (separate && at + 1 < words->len)
+            arg->words[arg->word_count++] = arg->value;
         break;
     }
     return arg->word_count;
@@ -337,8 +337,6 @@ void rh_ld_parse(struct rh_ld *ld, size_t argc, const char *const *argv)
     for (size_t at = 0; at < ld->words.len;) {
         struct rh_ld_arg arg;
         at += read_arg(&ld->words, at, &arg);
-        if (!arg.value && arg.role != RH_LD_OPTION && at == ld->words.len)
-            arg.value = "";
         if (arg.role == RH_LD_INPUT && state.is_binary)
             arg.role = RH_LD_OPTION;
         arg.is_static = state.is_static;

@@ -62,15 +62,22 @@ static void push_extras(struct rh_ld *ld, const struct rh_ld_extras *extras, str
     for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++)
         if (objects[i])
             rh_vec_push(argv, objects[i]);
+    for (size_t i = 0; extras->traces && i < extras->traces->len; i++)
+        rh_vec_push(argv,
+                    rh_arena_printf(&ld->arena, "--trace-symbol=%s", extras->traces->data[i]));
     for (size_t i = 0; extras->wraps && i < extras->wraps->len; i++)
         rh_vec_push(argv, rh_arena_printf(&ld->arena, "--wrap=%s", extras->wraps->data[i]));
 }
 
-/* Where lld is stricter than GNU ld, which most programs were written for, it is made to yield. */
+/*
+ * Where lld is stricter than GNU ld, which most programs were written for, it is made to yield; and
+ * a full disk, on which a mapped file would crash it, must be an error like any other.
+ */
 static void push_lld(const char *linker, struct rh_words *argv)
 {
     rh_vec_push(argv, linker);
     rh_vec_push(argv, "--undefined-version");
+    rh_vec_push(argv, "--no-mmap-output-file");
 }
 
 static void push_default_paths(struct rh_ld *ld, struct rh_words *argv)

@@ -3,7 +3,7 @@
  *
  * An instrumented link has two steps: lld merges all bitcode into one module; then lld links what
  * was made of that module with all that had no bitcode. A native link is the one that would have
- * been without us: the machine code of fat objects, with lld or with the system's linker.
+ * been without us: of the machine code in fat objects, by the system's linker or by lld.
  */
 #ifndef RH_DRIVER_LDSTEPS_H
 #define RH_DRIVER_LDSTEPS_H
@@ -15,7 +15,8 @@ struct rh_ld_extras {
     const char *program; /* the instrumented code; NULL while bitcode is merged */
     const char *runtime; /* NULL in a shared library */
     const char *glue;
-    const struct rh_words *wraps; /* symbols of the C library to wrap; NULL: none */
+    const struct rh_words *traces; /* symbols whose definitions lld is to tell of; NULL: none */
+    const struct rh_words *wraps;  /* symbols to wrap; NULL: none */
 };
 
 /* The command line that merges all bitcode into `output`. */

@@ -85,13 +85,18 @@ static enum rh_status shorten(struct rh_link *link, const struct rh_words *argv,
     return RH_OK;
 }
 
+void rh_link_forget(struct rh_link *link)
+{
+    rh_strbuf_reset(&link->out);
+    rh_strbuf_reset(&link->err);
+    link->status = 1;
+}
+
 static enum rh_status run(struct rh_link *link, const struct rh_words *argv)
 {
     struct rh_child child;
     struct rh_proc_result result;
-    rh_strbuf_reset(&link->out);
-    rh_strbuf_reset(&link->err);
-    link->status = 1;
+    rh_link_forget(link);
     enum rh_status status = rh_child_start(&child, argv, RH_CHILD_HOLD);
     if (status == RH_OK)
         status = rh_child_wait(&child, &result, &link->out, &link->err);

@@ -19,14 +19,15 @@ struct rh_link {
     struct rh_strbuf out, err;
     int status;         /* what the last tool exited with */
     const char *reason; /* why there is no instrumented program, in ld's arena */
+    bool spoiled;       /* the output is instrumented but has no sidecar: it must not stay */
+    bool done;          /* the output and its sidecar are complete */
 };
 
 /* How the link with instrumented code went. */
 enum rh_link_end {
     RH_LINK_DONE,
     RH_LINK_NOTHING, /* no bitcode was linked: nothing can be instrumented */
-    RH_LINK_FAILED,  /* for link->reason; the output is as it was */
-    RH_LINK_SPOILED  /* the same, but the output was written and must be replaced */
+    RH_LINK_FAILED   /* for link->reason */
 };
 
 /* Merges the bitcode, instruments it and links the result (instrumented.c). */
@@ -36,7 +37,7 @@ enum rh_link_end rh_link_instrumented(struct rh_link *link);
  * names to `names`, nothing if there are none. */
 void rh_link_hide_assembly(struct rh_link *link, struct rh_strbuf *names);
 
-/* Links as if we were not there, by lld or else by the system's linker (native.c). */
+/* Links as if we were not there (native.c). */
 enum rh_status rh_link_native(struct rh_link *link);
 
 /* Links several objects into one that carries all their bitcode (relocatable.c). */
@@ -50,6 +51,9 @@ const char *rh_link_own_file(struct rh_link *link, const char *name);
 
 /* Runs a linker or another tool and waits; `out` and `err` are then what it said. */
 enum rh_status rh_link_run(struct rh_link *link, const struct rh_words *argv);
+
+/* Empties `out` and `err`. */
+void rh_link_forget(struct rh_link *link);
 
 /* Writes `out` and `err` where they belong. */
 void rh_link_show(struct rh_link *link);

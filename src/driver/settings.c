@@ -42,9 +42,16 @@ static enum rh_status set_config(struct rh_settings *settings, const char *value
 
 static enum rh_status set_keys(struct rh_settings *settings, const char *value)
 {
-    if (strcmp(value, "patch") != 0 && strcmp(value, "flag") != 0)
-        return rh_fail(RH_ERR_USAGE, "unknown kind of keys '%s'; use 'patch' or 'flag'", value);
+    if (strcmp(value, "patch") != 0 && strcmp(value, "flag") != 0 && strcmp(value, "none") != 0)
+        return rh_fail(RH_ERR_USAGE, "unknown kind of keys '%s'; use 'patch', 'flag' or 'none'",
+                       value);
     settings->keys = value;
+    return RH_OK;
+}
+
+static enum rh_status set_linker(struct rh_settings *settings, const char *value)
+{
+    settings->linker = value;
     return RH_OK;
 }
 
@@ -82,6 +89,11 @@ static const char *get_keys(const struct rh_settings *settings)
     return settings->keys;
 }
 
+static const char *get_linker(const struct rh_settings *settings)
+{
+    return settings->linker;
+}
+
 static const char *get_keep_temps(const struct rh_settings *settings)
 {
     return settings->keep_temps ? "1" : NULL;
@@ -108,10 +120,11 @@ static const struct setting table[] = {
     {"config", "RACEHIVE_CONFIG", "FILE", set_config, get_config,
      "suppressions, extra synchronisation functions, entry points"},
     {"keys", "RACEHIVE_KEYS", "KIND", set_keys, get_keys,
-     "patch (code patched while it runs, the default) or flag (a tested flag)"},
+     "patch (code patched while it runs, the default), flag (a tested flag), none (to measure by)"},
     {"keep-temps", "RACEHIVE_KEEP_TEMPS", NULL, set_keep_temps, get_keep_temps,
      "keep the intermediate files in PROG.racehive-temps"},
     {"help", NULL, NULL, set_help, NULL, "show these options"},
+    {NULL, "RACEHIVE_LINKER", NULL, set_linker, get_linker, NULL},
     {NULL, "RACEHIVE_VERBOSE", NULL, set_verbose, get_verbose, NULL},
 };
 

@@ -28,6 +28,7 @@ struct rh_settings {
     enum rh_profile profile;
     const char *config; /* NULL: none */
     const char *keys;   /* "patch" or "flag" */
+    const char *linker; /* the linker that clang would call for the user; NULL: its default */
     bool keep_temps;
     bool verbose;
     bool help;

@@ -4,6 +4,7 @@
 #include "base/path.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum rh_status rh_tools_find(const char *built_path, char **out)
@@ -16,9 +17,20 @@ enum rh_status rh_tools_find(const char *built_path, char **out)
     return status;
 }
 
-enum rh_status rh_tools_find_system_linker(char **out)
+enum rh_status rh_tools_find_linker(const char *given, char **out)
 {
-    return rh_path_which("ld", out);
+    char *clang = NULL;
+    enum rh_status status = RH_ERR_NOT_FOUND;
+    if (given && !strchr(given, '/'))
+        clang = realpath(RH_CLANG, NULL);
+    if (clang) {
+        char *folder = rh_path_dirname(clang), *beside = rh_path_join(folder, given);
+        status = rh_path_which(beside, out);
+        free(beside);
+        free(folder);
+        free(clang);
+    }
+    return status == RH_OK ? status : rh_path_which(given ? given : "ld", out);
 }
 
 enum rh_status rh_tools_find_prefix(int up, char **out)

@@ -10,8 +10,11 @@
  */
 enum rh_status rh_tools_find(const char *built_path, char **out);
 
-/* The linker that clang would have used: `ld` in PATH. A heap string. */
-enum rh_status rh_tools_find_system_linker(char **out);
+/*
+ * The linker that clang would have called: the given one, which is a path or a name that is looked
+ * for beside clang and then in PATH, or `ld`. A heap string.
+ */
+enum rh_status rh_tools_find_linker(const char *given, char **out);
 
 /* The folder of an installation or build tree that holds `bin`, `lib` and `include`, found from
  * `up` levels above the running executable's folder. A heap string. */

@@ -25,7 +25,8 @@ struct inserter {
     enum rh_key_mode mode;
     struct rh_keys_result *result;
     struct rh_cfg *cfg;          /* of the current function */
-    struct rh_loop_copy *copies; /* per key number: the copy, for loop keys that were copied */
+    struct rh_loop_copy *copies; /* per key number, for loop keys */
+    bool *copied;                /* per key number: is there a copy? */
     struct rh_strbuf text;
 };
 
@@ -109,7 +110,7 @@ static enum address_form choose_form(struct rh_value *pointer)
 /* The handle to use for a value: its copy's if the key stands in a loop copy that has one. */
 static void *handle_in(const struct rh_loop_copy *copy, const struct rh_value *value)
 {
-    void *copied = copy && copy->map ? copy->map[value->id] : NULL;
+    void *copied = copy ? rh_loop_copy_of(copy, value) : NULL;
     return copied ? copied : value->handle;
 }
 
@@ -173,8 +174,10 @@ static enum rh_status insert_loop_key(struct inserter *in, uint32_t number)
         in->result->loops_refused++;
         return RH_OK;
     }
-    if (status == RH_OK)
+    if (status == RH_OK) {
         in->result->loops_copied++;
+        in->copied[number] = true;
+    }
     return status;
 }
 
@@ -184,7 +187,7 @@ static enum rh_status insert_loop_key(struct inserter *in, uint32_t number)
 static void fill_record(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
-    bool copied = key->loop != RH_NO_LOOP && in->copies[key->loop].map;
+    bool copied = key->loop != RH_NO_LOOP && in->copied[key->loop];
     in->result->records[number] = (struct rh_key_record){
         .first_site = key->first_site,
         .site_count = (uint16_t)key->site_count,
@@ -239,6 +242,7 @@ enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
         .mode = mode,
         .result = result,
         .copies = rh_calloc(sites->keys.len + 1, sizeof(struct rh_loop_copy)),
+        .copied = rh_calloc(sites->keys.len + 1, sizeof(bool)),
     };
     memset(result, 0, sizeof *result);
     result->records = rh_calloc(sites->keys.len + 1, sizeof *result->records);
@@ -248,6 +252,7 @@ enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
     rh_cfg_free(in.cfg);
     rh_strbuf_release(&in.text);
     free(in.copies);
+    free(in.copied);
     return status;
 }
 

@@ -3,7 +3,6 @@
  */
 #include "ir/di.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include <llvm/Config/llvm-config.h>

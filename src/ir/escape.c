@@ -2,11 +2,9 @@
  * Whether a pointer leaves its function. All rules that let a use pass stand here; a use that no
  * rule knows is an escape.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include <llvm-c/Core.h>
-#include <llvm/Config/llvm-config.h>
 
 #include "base/map.h"
 #include "base/vec.h"
@@ -63,26 +61,26 @@ static LLVMAttributeRef find_parameter_attribute(const struct rh_value *call, ui
                                                  const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAttributeRef found = LLVMGetCallSiteEnumAttribute(call->handle, arg + 1, kind);
+    LLVMAttributeRef found;
 
+    if (kind == 0)
+        return NULL;
+    found = LLVMGetCallSiteEnumAttribute(call->handle, arg + 1, kind);
     if (!found && call->callee->kind == RH_VALUE_FUNCTION && arg < call->callee->fn->arg_count)
         found = LLVMGetEnumAttributeAtIndex(call->callee->handle, arg + 1, kind);
     return found;
 }
 
+/* LLVM 21 replaced nocapture by captures(...), whose value is the set of ways to be captured: none
+ * is 0, and without the attribute all are possible. A byval argument is a copy. */
 static bool is_captured(const struct rh_value *call, uint32_t arg)
 {
-#if LLVM_VERSION_MAJOR >= 21
-    /* The value is a set of ways to be captured; no attribute means all, none is 0. */
     LLVMAttributeRef captures = find_parameter_attribute(call, arg, "captures");
 
     if (captures && LLVMGetEnumAttributeValue(captures) == 0)
         return false;
-#else
-    if (find_parameter_attribute(call, arg, "nocapture"))
-        return false;
-#endif
-    return !find_parameter_attribute(call, arg, "byval");
+    return !find_parameter_attribute(call, arg, "nocapture") &&
+           !find_parameter_attribute(call, arg, "byval");
 }
 
 static enum use judge_argument(const struct rh_value *call, uint32_t arg)

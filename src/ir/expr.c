@@ -23,8 +23,14 @@
 /* How many steps back a pointer is followed, and how many variable indices may be on the way. */
 #define MAX_STEPS 32
 #define MAX_TERMS 6
-/* What an index may be multiplied by and still be understood. */
-#define MAX_FACTOR (1 << 24)
+/* Larger numbers are no offsets, sizes or indices of anything; keeping below them also keeps sums
+ * and products of a few from overflowing. */
+#define MAX_NUMBER (INT64_C(1) << 30)
+/* How many pointers are followed for one access before giving up, so that webs of joins and loads
+ * cost no more than a little. */
+#define MAX_WAYS 64
+/* How many instructions are looked at for stores to memory that was loaded before. */
+#define MAX_SCANNED 256
 /* How many values one join may have. */
 #define MAX_JOINED 8
 /* Indices with longer names are left out. */
@@ -44,6 +50,7 @@ struct query {
     const struct rh_value *inst;
     struct rh_frames frames;
     int depth;
+    int ways; /* followed so far */
     bool is_unoptimised;
     bool only_live; /* variables that were something else meanwhile do not count */
 };
@@ -79,7 +86,7 @@ struct way {
     int64_t offset;
     uint32_t term_count;
     struct term terms[MAX_TERMS];
-    bool is_broken;  /* it had more terms than fit */
+    bool is_broken;  /* it had more terms or larger numbers than can be handled */
     uint64_t spread; /* the offset may also be up to so much more */
     uint32_t candidate_count;
     struct candidate candidates[MAX_CANDIDATES]; /* nearest first */
@@ -124,9 +131,24 @@ static bool joins_one_value(const struct rh_value *phi)
     return phi->op_count > 0 && phi->ops[0] != phi;
 }
 
+static bool is_small(int64_t number)
+{
+    return number >= -MAX_NUMBER && number <= MAX_NUMBER;
+}
+
 static bool has_constant(const struct rh_value *v)
 {
-    return v->op_count == 2 && v->ops[1]->kind == RH_VALUE_INT;
+    return v->op_count == 2 && v->ops[1]->kind == RH_VALUE_INT && is_small(v->ops[1]->num);
+}
+
+/* What an index is multiplied by; 0 if that is not known. */
+static int64_t get_factor(const struct rh_value *v)
+{
+    int64_t number = has_constant(v) ? v->ops[1]->num : 0;
+
+    if (v->op == RH_OP_SHL)
+        return number > 0 && number < 30 ? INT64_C(1) << number : 0;
+    return number;
 }
 
 /* Takes one operation with a constant off an index; false if there is none. */
@@ -152,14 +174,16 @@ static bool reduce_term(struct term *term, int64_t *offset)
         if (!has_constant(v) || (v->op == RH_OP_OR && !LLVMGetIsDisjoint(v->handle)))
             return false;
         term->add += v->op == RH_OP_SUB ? -v->ops[1]->num : v->ops[1]->num;
+        if (!is_small(term->add))
+            return false;
         break;
     case RH_OP_MUL:
     case RH_OP_SHL:
-        if (!has_constant(v) || v->ops[1]->num <= 0 || v->ops[1]->num > MAX_FACTOR)
+        if (get_factor(v) == 0 || !is_small(term->scale * get_factor(v)))
             return false;
         *offset += term->add * term->scale;
         term->add = 0;
-        term->scale *= v->op == RH_OP_SHL ? INT64_C(1) << (v->ops[1]->num & 31) : v->ops[1]->num;
+        term->scale *= get_factor(v);
         break;
     default:
         return false;
@@ -190,8 +214,8 @@ static bool chooses_constant(const struct term *term, struct way *way)
     const struct rh_value *v = term->index;
     int64_t a, b;
 
-    if (v->kind != RH_VALUE_INST || v->op != RH_OP_SELECT || v->ops[1]->kind != RH_VALUE_INT ||
-        v->ops[2]->kind != RH_VALUE_INT)
+    if (!is_inst(v, RH_OP_SELECT) || v->ops[1]->kind != RH_VALUE_INT ||
+        v->ops[2]->kind != RH_VALUE_INT || !is_small(v->ops[1]->num) || !is_small(v->ops[2]->num))
         return false;
     a = (v->ops[1]->num + term->add) * term->scale;
     b = (v->ops[2]->num + term->add) * term->scale;
@@ -200,21 +224,27 @@ static bool chooses_constant(const struct term *term, struct way *way)
     return true;
 }
 
+static bool add_term(struct way *way, const struct rh_gep_term *from)
+{
+    struct term term = {.index = from->index, .scale = from->scale};
+
+    if (way->term_count == MAX_TERMS || !is_small(term.scale))
+        return false;
+    scale_term(&term, &way->offset);
+    if (!chooses_constant(&term, way))
+        way->terms[way->term_count++] = term;
+    return true;
+}
+
 static void add_gep(struct way *way, const struct rh_gep *gep)
 {
-    way->offset += gep->offset;
-    for (uint32_t i = 0; i < gep->term_count; i++) {
-        struct term term = {.index = gep->terms[i].index, .scale = gep->terms[i].scale};
-
-        if (way->term_count == MAX_TERMS) {
-            way->is_broken = true;
-            return;
-        }
-        scale_term(&term, &way->offset);
-        if (chooses_constant(&term, way))
-            continue;
-        way->terms[way->term_count++] = term;
+    if (!is_small(gep->offset) || !is_small(way->offset)) {
+        way->is_broken = true;
+        return;
     }
+    way->offset += gep->offset;
+    for (uint32_t i = 0; i < gep->term_count && !way->is_broken; i++)
+        way->is_broken = !add_term(way, &gep->terms[i]);
 }
 
 /* One step back; false if the way ends here. */
@@ -278,7 +308,9 @@ static void walk_back(struct query *q, struct rh_value *ptr, int64_t offset, str
     way->offset = offset;
     way->term_count = way->candidate_count = 0;
     way->spread = 0;
-    way->is_broken = false;
+    way->is_broken = q->ways++ >= MAX_WAYS || !is_small(offset);
+    if (way->is_broken)
+        return;
     do
         add_candidates(q, way);
     while (!way->is_broken && steps++ < MAX_STEPS && step_back(way));
@@ -492,6 +524,41 @@ static enum rh_base_kind get_library_kind(const struct rh_ditype *record)
     return RH_BASE_CONTAINER;
 }
 
+/* Whether a store puts something else where a load found its value. A pointer that only moves on
+ * (`*q->next++`) is still thought of as the same. */
+static bool overwrites(const struct rh_value *store, const struct rh_value *load)
+{
+    int64_t to_offset = 0, from_offset = 0;
+    bool to_exact = true, from_exact = true;
+    struct rh_value *to, *from;
+
+    if (!is_inst(store, RH_OP_STORE))
+        return false;
+    if (is_inst(store->ops[0], RH_OP_GEP) && store->ops[0]->ops[0] == load)
+        return false;
+    to = rh_ir_base(store->ops[1], &to_offset, &to_exact);
+    from = rh_ir_base(load->ops[0], &from_offset, &from_exact);
+    return to == from && to_exact && from_exact && to_offset == from_offset;
+}
+
+/* Whether memory was surely given another value since it was loaded, as far as the blocks of the
+ * two show: what was loaded then is not found there any more. */
+static bool is_outdated(const struct rh_value *load, const struct rh_value *inst)
+{
+    const struct rh_value *v = load->next;
+    int left = MAX_SCANNED;
+
+    for (; v && v != inst && left-- > 0; v = v->next) {
+        if (overwrites(v, load))
+            return true;
+    }
+    for (v = v == inst ? inst : inst->block->first; v != inst && left-- > 0; v = v->next) {
+        if (overwrites(v, load))
+            return true;
+    }
+    return false;
+}
+
 static void set_loaded(struct query *q, const struct rh_value *load, struct rh_base *base)
 {
     struct access access = {.inst = load, .ptr = load->ops[0], .size = load->access->size};
@@ -507,7 +574,7 @@ static void set_loaded(struct query *q, const struct rh_value *load, struct rh_b
         }
     }
     describe(q, &access, &answer);
-    if (answer.rank != RH_RANK_EXACT)
+    if (answer.rank != RH_RANK_EXACT || is_outdated(load, q->inst))
         answer.text[0] = '\0';
     if (!answer.text[0] && !answer.leaf)
         return;
@@ -635,7 +702,7 @@ static void set_joined(struct query *q, struct rh_value *root, struct way *way,
     struct join join = {.is_empty = true};
     bool is_known;
 
-    if (q->depth >= MAX_DEPTH || way->term_count == MAX_TERMS)
+    if (q->depth >= MAX_DEPTH || way->term_count == MAX_TERMS || !is_small(way->offset))
         return;
     q->depth++;
     is_known = join_values(q, root, &join);

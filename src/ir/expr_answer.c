@@ -152,7 +152,8 @@ static void answer_cast(const struct rh_base *base, const struct rh_place *place
     if (can_cast(base, place, path))
         print_cast(base, path, &text);
     offer(out, RH_RANK_EXACT, &text);
-    print_typed(path, &text);
+    if (out->rank == RH_RANK_NONE)
+        print_typed(path, &text);
     offer(out, RH_RANK_TYPE, &text);
     rh_strbuf_release(&text);
 }
@@ -180,7 +181,8 @@ static void answer_path(const struct rh_base *base, const struct rh_place_path *
     if (*base->text)
         print_named(base, path, &text);
     offer(out, fit == RH_FIT_EXACT ? RH_RANK_EXACT : RH_RANK_VAGUE, &text);
-    print_typed(path, &text);
+    if (out->rank == RH_RANK_NONE)
+        print_typed(path, &text);
     offer(out, RH_RANK_TYPE, &text);
     rh_strbuf_release(&text);
 }

@@ -104,12 +104,15 @@ static void read_literal(struct rh_names *names, struct rh_global_name *name,
     const char *bytes;
     size_t len;
 
-    if (!init || !LLVMIsConstantString(init))
+    if (!init || !LLVMIsAConstantDataArray(init) || !LLVMIsConstantString(init))
         return;
     bytes = LLVMGetAsString(init, &len);
     if (len > 0 && bytes[len - 1] == '\0')
         len--;
-    rh_strbuf_add_jsonn(&text, len <= MAX_LITERAL ? bytes : "...", len <= MAX_LITERAL ? len : 3);
+    if (len > MAX_LITERAL)
+        rh_strbuf_add(&text, "\"...\"");
+    else
+        rh_strbuf_add_jsonn(&text, bytes, len);
     name->text = rh_arena_strdup(&names->arena, rh_strbuf_text(&text));
     name->is_literal = true;
     rh_strbuf_release(&text);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/vec.h"
 #include "ir/module.h"
 
 uint32_t rh_ir_function_count(const struct rh_module *m)

@@ -248,8 +248,9 @@ struct rh_function {
 
 /* A place in the source. `inlined_at` is where `function` was inlined, NULL at the outermost. */
 struct rh_loc {
-    const char
-        *file;     /* as the compiler recorded it: directory joined when relative, "" if unknown */
+    /* As the compiler recorded it: directory joined when relative, no leading "./"; "" if unknown.
+     */
+    const char *file;
     uint32_t line; /* 0 if unknown */
     uint32_t column;
     const char *function; /* source name of the function the line belongs to */

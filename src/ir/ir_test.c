@@ -227,6 +227,9 @@ static void test_details_of_operations(void **state)
     assert_ptr_equal(v->ops[1], f->args[1]);
     assert_ptr_equal(v->fn, f);
     assert_ptr_equal(v->block, f->blocks[0]);
+    f = get_function(m, "casts");
+    assert_int_equal(get_value(f, "q")->type->address_space, 1);
+    assert_int_equal(get_value(f, "p")->type->address_space, 0);
     rh_ir_close(m);
 }
 
@@ -268,34 +271,44 @@ static void test_jumps(void **state)
     rh_ir_close(m);
 }
 
+static const char call_module[] =
+    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+    "declare i32 @llvm.ctpop.i32(i32)\n"
+    "declare i32 @twice(ptr) returns_twice\n"
+    "declare i32 @plain(i32, ptr)\n"
+    "@other = alias i32 (i32, ptr), ptr @called\n"
+    "define i32 @called(i32 %n, ptr %p) {\n"
+    "  ret i32 %n\n"
+    "}\n"
+    "define void @f(ptr %p, ptr %q) {\n"
+    "  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 4, i1 false)\n"
+    "  %direct = call i32 @plain(i32 3, ptr %q) [\"deopt\"(ptr %p, i32 1)]\n"
+    "  %count = call i32 @llvm.ctpop.i32(i32 %direct)\n"
+    "  %open = call i32 %p(i32 %count)\n"
+    "  %alias = call i32 @other(i32 1, ptr null)\n"
+    "  ret void\n"
+    "}\n"
+    "declare i32 @pure(i32) memory(none)\n"
+    "define i32 @quiet(ptr byval(i64) %copied, ptr %own) {\n"
+    "  %none = call i32 @pure(i32 1)\n"
+    "  %bundled = call i32 @pure(i32 1) [\"deopt\"(i32 1)]\n"
+    "  %asm = call i32 asm \"\", \"=r\"() memory(none)\n"
+    "  %loud = call i32 asm sideeffect \"\", \"=r,~{memory}\"()\n"
+    "  %reads = call i32 %own() memory(read)\n"
+    "  ret i32 %none\n"
+    "}\n"
+    "define void @by_callee(ptr %p) {\n"
+    "  %r = call i32 @twice(ptr %p)\n"
+    "  ret void\n"
+    "}\n"
+    "define void @by_call_site(ptr %p) {\n"
+    "  %r = call i32 %p(ptr %p) returns_twice\n"
+    "  ret void\n"
+    "}\n";
+
 static void test_calls(void **state)
 {
-    static const char text[] =
-        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
-        "declare i32 @llvm.ctpop.i32(i32)\n"
-        "declare i32 @twice(ptr) returns_twice\n"
-        "declare i32 @plain(i32, ptr)\n"
-        "@other = alias i32 (i32, ptr), ptr @called\n"
-        "define i32 @called(i32 %n, ptr %p) {\n"
-        "  ret i32 %n\n"
-        "}\n"
-        "define void @f(ptr %p, ptr %q) {\n"
-        "  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 4, i1 false)\n"
-        "  %direct = call i32 @plain(i32 3, ptr %q) [\"deopt\"(ptr %p, i32 1)]\n"
-        "  %count = call i32 @llvm.ctpop.i32(i32 %direct)\n"
-        "  %open = call i32 %p(i32 %count)\n"
-        "  %alias = call i32 @other(i32 1, ptr null)\n"
-        "  ret void\n"
-        "}\n"
-        "define void @by_callee(ptr %p) {\n"
-        "  %r = call i32 @twice(ptr %p)\n"
-        "  ret void\n"
-        "}\n"
-        "define void @by_call_site(ptr %p) {\n"
-        "  %r = call i32 %p(ptr %p) returns_twice\n"
-        "  ret void\n"
-        "}\n";
-    struct rh_module *m = open_text(text);
+    struct rh_module *m = open_text(call_module);
     struct rh_function *f = get_function(m, "f");
     struct rh_value *v = get_first(f, RH_OP_CALL);
 
@@ -312,10 +325,26 @@ static void test_calls(void **state)
     v = get_value(f, "alias");
     assert_int_equal(v->callee->kind, RH_VALUE_ALIAS);
     assert_ptr_equal(v->callee->ops[0], get_function(m, "called")->value);
-    assert_false(f->returns_twice);
+    rh_ir_close(m);
+}
+
+static void test_attributes_of_calls(void **state)
+{
+    struct rh_module *m = open_text(call_module);
+    struct rh_function *f = get_function(m, "quiet");
+
+    (void)state;
+    assert_false(get_function(m, "f")->returns_twice);
     assert_true(get_function(m, "by_callee")->returns_twice);
     assert_true(get_function(m, "by_call_site")->returns_twice);
     assert_false(get_function(m, "twice")->returns_twice);
+    assert_true(f->args[0]->is_by_value);
+    assert_false(f->args[1]->is_by_value);
+    assert_true(get_value(f, "none")->no_memory);
+    assert_true(get_value(f, "asm")->no_memory);
+    assert_false(get_value(f, "bundled")->no_memory);
+    assert_false(get_value(f, "loud")->no_memory);
+    assert_false(get_value(f, "reads")->no_memory);
     rh_ir_close(m);
 }
 
@@ -327,28 +356,29 @@ static const struct rh_type *get_type(const struct rh_module *m, const char *glo
     return v->global->value_type;
 }
 
+static const char type_module[] =
+    "target datalayout = \"e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n"
+    "target triple = \"x86_64-pc-linux-gnu\"\n"
+    "%pair = type { i8, i64, [3 x i16] }\n"
+    "%packed = type <{ i8, i64 }>\n"
+    "%secret = type opaque\n"
+    "@i = global i24 0\n"
+    "@x = global x86_fp80 zeroinitializer\n"
+    "@p = global ptr null\n"
+    "@s = global %pair zeroinitializer\n"
+    "@k = global %packed zeroinitializer\n"
+    "@a = global [5 x %pair] zeroinitializer\n"
+    "@v = global <3 x i32> zeroinitializer\n"
+    "@o = external global %secret\n"
+    "define i1 @f(i8 %a, ...) {\n"
+    "  %scalable = alloca <vscale x 4 x i32>\n"
+    "  %holder = alloca { <vscale x 2 x i64>, <vscale x 2 x i64> }\n"
+    "  ret i1 true\n"
+    "}\n";
+
 static void test_types(void **state)
 {
-    static const char text[] =
-        "target datalayout = \"e-m:e-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n"
-        "target triple = \"x86_64-pc-linux-gnu\"\n"
-        "%pair = type { i8, i64, [3 x i16] }\n"
-        "%packed = type <{ i8, i64 }>\n"
-        "%secret = type opaque\n"
-        "@i = global i24 0\n"
-        "@x = global x86_fp80 zeroinitializer\n"
-        "@p = global ptr null\n"
-        "@s = global %pair zeroinitializer\n"
-        "@k = global %packed zeroinitializer\n"
-        "@a = global [5 x %pair] zeroinitializer\n"
-        "@v = global <3 x i32> zeroinitializer\n"
-        "@o = external global %secret\n"
-        "define i1 @f(i8 %a, ...) {\n"
-        "  %scalable = alloca <vscale x 4 x i32>\n"
-        "  %holder = alloca { <vscale x 2 x i64>, <vscale x 2 x i64> }\n"
-        "  ret i1 true\n"
-        "}\n";
-    struct rh_module *m = open_text(text);
+    struct rh_module *m = open_text(type_module);
     struct rh_function *f = get_function(m, "f");
     const struct rh_type *t = get_type(m, "i");
 
@@ -365,7 +395,22 @@ static void test_types(void **state)
     t = get_type(m, "p");
     assert_int_equal(t->kind, RH_TYPE_PTR);
     assert_int_equal(t->size, 8);
-    t = get_type(m, "s");
+    t = f->type;
+    assert_int_equal(t->kind, RH_TYPE_FUNC);
+    assert_int_equal(t->count, 1);
+    assert_true(t->variadic);
+    assert_int_equal(t->ret->bits, 1);
+    assert_int_equal(t->elems[0]->bits, 8);
+    rh_ir_close(m);
+}
+
+static void test_types_of_many_parts(void **state)
+{
+    struct rh_module *m = open_text(type_module);
+    struct rh_function *f = get_function(m, "f");
+    const struct rh_type *t = get_type(m, "s");
+
+    (void)state;
     assert_int_equal(t->kind, RH_TYPE_STRUCT);
     assert_string_equal(t->name, "pair");
     assert_int_equal(t->count, 3);
@@ -390,12 +435,6 @@ static void test_types(void **state)
     assert_int_equal(t->kind, RH_TYPE_STRUCT);
     assert_int_equal(t->size, 0);
     assert_int_equal(t->align, 0);
-    t = f->type;
-    assert_int_equal(t->kind, RH_TYPE_FUNC);
-    assert_int_equal(t->count, 1);
-    assert_true(t->variadic);
-    assert_int_equal(t->ret->bits, 1);
-    assert_int_equal(t->elems[0]->bits, 8);
     t = get_value(f, "scalable")->access;
     assert_int_equal(t->kind, RH_TYPE_VECTOR);
     assert_int_equal(t->align, 0);
@@ -557,43 +596,43 @@ static void test_users(void **state)
     rh_ir_close(m);
 }
 
-static void test_symbols(void **state)
+static const char symbol_module[] = "source_filename = \"symbols.c\"\n"
+                                    "target triple = \"x86_64-pc-linux-gnu\"\n"
+                                    "module asm \".globl made_by_hand\"\n"
+                                    "@shared = global i32 1, section \"here\", align 8\n"
+                                    "@own = internal constant i32 2\n"
+                                    "@mine = thread_local global i32 3\n"
+                                    "@elsewhere = external global i32\n"
+                                    "@copied = available_externally constant i32 4\n"
+                                    "@chosen = ifunc void (), ptr @resolver\n"
+                                    "@0 = private global i32 5\n"
+                                    "declare void @declared(i32)\n"
+                                    "define internal void @hidden() naked {\n"
+                                    "  unreachable\n"
+                                    "}\n"
+                                    "define ptr @resolver() {\n"
+                                    "  ret ptr @hidden\n"
+                                    "}\n"
+                                    "define available_externally void @inlined(i32 %n) {\n"
+                                    "  ret void\n"
+                                    "}\n"
+                                    "define void @\"\\01renamed\"() {\n"
+                                    "  ret void\n"
+                                    "}\n"
+                                    "define void @ignored1() disable_sanitizer_instrumentation {\n"
+                                    "  ret void\n"
+                                    "}\n"
+                                    "define void @ignored2() \"racehive-ignore\" {\n"
+                                    "  ret void\n"
+                                    "}\n"
+                                    "define void @ignored3() section \".text.rh_ignore\" {\n"
+                                    "  ret void\n"
+                                    "}\n";
+
+static void test_globals_and_texts(void **state)
 {
-    static const char text[] = "source_filename = \"symbols.c\"\n"
-                               "target triple = \"x86_64-pc-linux-gnu\"\n"
-                               "module asm \".globl made_by_hand\"\n"
-                               "@shared = global i32 1, section \"here\", align 8\n"
-                               "@own = internal constant i32 2\n"
-                               "@mine = thread_local global i32 3\n"
-                               "@elsewhere = external global i32\n"
-                               "@copied = available_externally constant i32 4\n"
-                               "@chosen = ifunc void (), ptr @resolver\n"
-                               "@0 = private global i32 5\n"
-                               "declare void @declared(i32)\n"
-                               "define internal void @hidden() naked {\n"
-                               "  unreachable\n"
-                               "}\n"
-                               "define ptr @resolver() {\n"
-                               "  ret ptr @hidden\n"
-                               "}\n"
-                               "define available_externally void @inlined(i32 %n) {\n"
-                               "  ret void\n"
-                               "}\n"
-                               "define void @\"\\01renamed\"() {\n"
-                               "  ret void\n"
-                               "}\n"
-                               "define void @ignored1() disable_sanitizer_instrumentation {\n"
-                               "  ret void\n"
-                               "}\n"
-                               "define void @ignored2() \"racehive-ignore\" {\n"
-                               "  ret void\n"
-                               "}\n"
-                               "define void @ignored3() section \".text.rh_ignore\" {\n"
-                               "  ret void\n"
-                               "}\n";
-    struct rh_module *m = open_text(text);
+    struct rh_module *m = open_text(symbol_module);
     const struct rh_value *v = rh_ir_find_global(m, "shared");
-    const struct rh_function *f = get_function(m, "hidden");
 
     (void)state;
     assert_string_equal(rh_ir_source_name(m), "symbols.c");
@@ -615,6 +654,16 @@ static void test_symbols(void **state)
     assert_null(rh_ir_find_global(m, "hidden"));
     assert_null(rh_ir_find_global(m, "absent"));
     assert_string_equal(rh_ir_global(m, 5)->name, "");
+    rh_ir_close(m);
+}
+
+static void test_functions(void **state)
+{
+    struct rh_module *m = open_text(symbol_module);
+    const struct rh_function *f = get_function(m, "hidden");
+    const struct rh_value *v = get_function(m, "resolver")->value->users[0];
+
+    (void)state;
     assert_true(f->is_local && f->is_naked && !f->no_instrument);
     f = get_function(m, "declared");
     assert_int_equal(f->block_count, 0);
@@ -628,7 +677,6 @@ static void test_symbols(void **state)
     assert_true(get_function(m, "ignored3")->no_instrument);
     assert_false(get_function(m, "renamed")->no_instrument);
     assert_null(rh_ir_find_function(m, "shared"));
-    v = get_function(m, "resolver")->value->users[0];
     assert_true(v->kind == RH_VALUE_ALIAS && v->is_ifunc);
     rh_ir_close(m);
 }
@@ -720,11 +768,14 @@ int main(void)
         cmocka_unit_test(test_details_of_operations),
         cmocka_unit_test(test_jumps),
         cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_attributes_of_calls),
         cmocka_unit_test(test_types),
+        cmocka_unit_test(test_types_of_many_parts),
         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_getelementptr),
         cmocka_unit_test(test_users),
-        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_globals_and_texts),
+        cmocka_unit_test(test_functions),
         cmocka_unit_test(test_ids_are_dense_and_repeatable),
         cmocka_unit_test(test_base),
     };

@@ -18,7 +18,6 @@
 
 #include <llvm-c/DebugInfo.h>
 
-#include "base/mem.h"
 #include "base/vec.h"
 #include "ir/cfg.h"
 #include "ir/debug_vars.h"
@@ -382,16 +381,6 @@ static void build_choice(struct copying *c, const char *text, const char *constr
     LLVMInstructionSetDebugLoc(LLVMBuildBr(c->builder, LLVMValueAsBasicBlock(header)), loc);
 }
 
-static void fill_map(const struct rh_module *m, const struct copying *c, const struct rh_loop *loop,
-                     struct rh_loop_copy *out)
-{
-    out->map = rh_calloc(rh_ir_value_count(m), sizeof *out->map);
-    for (uint32_t i = 0; i < loop->block_count; i++) {
-        for (struct rh_value *v = loop->blocks[i]->first; v; v = v->next)
-            out->map[v->id] = get_copy(c, v->handle);
-    }
-}
-
 static void release(struct copying *c)
 {
     rh_vec_free(&c->blocks);
@@ -421,7 +410,8 @@ enum rh_status rh_rewrite_copy_loop(struct rh_module *m, const struct rh_loop *l
         copy_blocks(&c);
         complete_exits(&c);
         build_choice(&c, text, constraints);
-        fill_map(m, &c, loop, out);
+        out->copies = c.values;
+        c.values = (struct rh_map)RH_MAP_INIT;
         LLVMDisposeBuilder(c.builder);
         rh_debug_vars_end(&c.debug_vars);
     }
@@ -429,8 +419,12 @@ enum rh_status rh_rewrite_copy_loop(struct rh_module *m, const struct rh_loop *l
     return status;
 }
 
+void *rh_loop_copy_of(const struct rh_loop_copy *copy, const struct rh_value *value)
+{
+    return rh_map_get_ptr(&copy->copies, rh_map_key(value->handle));
+}
+
 void rh_loop_copy_release(struct rh_loop_copy *copy)
 {
-    free(copy->map);
-    copy->map = NULL;
+    rh_map_release(&copy->copies);
 }

@@ -37,9 +37,10 @@ static void keep_complaint(LLVMDiagnosticInfoRef info, void *data)
     struct rh_module *m = data;
     char *text = LLVMGetDiagInfoDescription(info);
 
-    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
+    LLVMDiagnosticSeverity severity = LLVMGetDiagInfoSeverity(info);
+    if (severity == LLVMDSWarning)
         rh_log_step("%s: %s", m->name, text);
-    else if (m->complaint.len == 0)
+    else if (severity == LLVMDSError && m->complaint.len == 0)
         rh_strbuf_add(&m->complaint, text);
     LLVMDisposeMessage(text);
 }

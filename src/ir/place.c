@@ -294,11 +294,12 @@ static int get_score(const struct walk *w, enum rh_place_fit fit, const struct r
 
 /* The optimiser copies anything as integers: a whole union, or a number of another kind. */
 static bool may_be_copied(const struct walk *w, const struct rh_ditype *record, int64_t offset,
-                          const struct rh_place_path *path)
+                          const struct rh_place_path *before, const struct rh_place_path *path)
 {
+    bool has_said_member = path->has_view && !before->has_view;
     const struct rh_type *access = w->place->inst->access;
 
-    if (!record->is_union || record->member_count < 2 || path->has_view || offset != 0 ||
+    if (!record->is_union || record->member_count < 2 || has_said_member || offset != 0 ||
         w->place->is_unoptimised || w->place->size != record->size)
         return false;
     return !access || (access->kind != RH_TYPE_FLOAT && access->kind != RH_TYPE_PTR &&
@@ -332,7 +333,7 @@ static enum rh_place_fit enter_best(struct walk *w, struct rh_ditype *record, in
     }
     if (best_score == 0)
         return RH_FIT_WRONG;
-    if (!tie && !may_be_copied(w, record, offset, &best)) {
+    if (!tie && !may_be_copied(w, record, offset, path, &best)) {
         *path = best;
         return best_fit;
     }
@@ -541,10 +542,10 @@ bool rh_place_same_path(const struct rh_place_path *a, const struct rh_place_pat
 static void print_steps(const struct rh_place_path *path, uint32_t from, struct rh_strbuf *out)
 {
     for (uint32_t i = from; i < path->count; i++) {
-        if (path->steps[i].member)
-            rh_strbuf_addf(out, ".%s", path->steps[i].member);
-        else
-            rh_strbuf_addf(out, "[%s]", path->steps[i].index);
+        rh_strbuf_addc(out, path->steps[i].member ? '.' : '[');
+        rh_strbuf_add(out, path->steps[i].member ? path->steps[i].member : path->steps[i].index);
+        if (!path->steps[i].member)
+            rh_strbuf_addc(out, ']');
     }
 }
 

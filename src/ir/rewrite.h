@@ -13,6 +13,7 @@
 #ifndef RH_IR_REWRITE_H
 #define RH_IR_REWRITE_H
 
+#include "base/map.h"
 #include "ir/ir.h"
 
 /* An operand of inserted assembly. */
@@ -41,11 +42,13 @@ enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool aft
 enum rh_status rh_rewrite_split_before(struct rh_module *m, struct rh_value *inst, void **prefix);
 
 struct rh_loop;
-/* A copy of an innermost loop. `map` gives for a value id of the original loop the handle of its
- * copy (NULL for values outside). */
+/* A copy of an innermost loop: the handles of the original's instructions to their copies'. All
+ * zero is no copy. */
 struct rh_loop_copy {
-    void **map; /* indexed by value id, rh_ir_value_count entries; owned by the caller */
+    struct rh_map copies;
 };
+/* The copy's handle of a value, NULL for values outside the loop and where there is no copy. */
+void *rh_loop_copy_of(const struct rh_loop_copy *copy, const struct rh_value *value);
 /* Copies the blocks of an innermost loop, of a module opened with RH_IR_PREPARE_LOOPS, and lets
  * assembly in the preheader choose: `text` is assembly with one label operand (constraints
  * "!i,...") that jumps to the copy, or falls through to the original. The copy leaves to the same

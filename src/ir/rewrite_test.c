@@ -377,9 +377,9 @@ static void count_copy(struct rh_module *m, const struct rh_loop *loop,
     struct rh_value *v = loop->header->first;
     while (v->op == RH_OP_PHI)
         v = v->next;
-    assert_non_null(copy->map[v->id]);
-    assert_ptr_not_equal(copy->map[v->id], v->handle);
-    assert_ok(rh_rewrite_insert_asm(m, copy->map[v->id], false, "incq copy_entries(%rip)",
+    assert_non_null(rh_loop_copy_of(copy, v));
+    assert_ptr_not_equal(rh_loop_copy_of(copy, v), v->handle);
+    assert_ok(rh_rewrite_insert_asm(m, rh_loop_copy_of(copy, v), false, "incq copy_entries(%rip)",
                                     "~{flags},~{memory}", NULL, 0));
 }
 
@@ -604,14 +604,14 @@ static void test_copy_in_detail(void **state)
     assert_int_equal(line_of(branch), 5);
 
     struct rh_value *next = find_inst(m, "f", RH_OP_ADD, "next");
-    LLVMValueRef counter = copy.map[loop->header->first->id];
+    LLVMValueRef counter = rh_loop_copy_of(&copy, loop->header->first);
     assert_non_null(LLVMIsAPHINode(counter));
-    assert_ptr_equal(LLVMGetOperand(copy.map[next->id], 0), counter);
-    assert_int_equal(line_of(copy.map[next->id]), 2);
-    assert_null(copy.map[f->args[0]->id]);
+    assert_ptr_equal(LLVMGetOperand(rh_loop_copy_of(&copy, next), 0), counter);
+    assert_int_equal(line_of(rh_loop_copy_of(&copy, next)), 2);
+    assert_null(rh_loop_copy_of(&copy, f->args[0]));
     LLVMValueRef result = LLVMGetFirstInstruction(loop->exits[0]->handle);
     assert_int_equal(LLVMCountIncoming(result), 2);
-    assert_ptr_equal(LLVMGetIncomingValue(result, 1), copy.map[next->id]);
+    assert_ptr_equal(LLVMGetIncomingValue(result, 1), rh_loop_copy_of(&copy, next));
 
     /* What is said is said of the copy's values; the list of values is lost. */
     LLVMSetValueName2(counter, "twin", 4);

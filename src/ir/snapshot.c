@@ -105,9 +105,14 @@ static void add_aliases(struct rh_snapshot *s)
         add_symbol(s, h, RH_VALUE_ALIAS)->is_ifunc = true;
 }
 
+static unsigned find_attribute(const char *name)
+{
+    return LLVMGetEnumAttributeKindForName(name, strlen(name));
+}
+
 static bool has_attribute(LLVMValueRef fn, const char *name)
 {
-    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    unsigned kind = find_attribute(name);
 
     return kind && LLVMGetEnumAttributeAtIndex(fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                                kind) != NULL;
@@ -148,6 +153,7 @@ static void add_args(struct rh_snapshot *s, struct rh_function *f)
 
         arg->fn = f;
         f->args[i++] = arg;
+        arg->is_by_value = LLVMGetEnumAttributeAtIndex(f->handle, i, s->byval) != NULL;
     }
 }
 
@@ -359,11 +365,12 @@ static void build_users(struct rh_snapshot *s)
 
 void rh_snapshot_take(struct rh_module *m)
 {
-    static const char returns_twice[] = "returns_twice";
     struct rh_snapshot s = {
         .m = m,
         .layout = LLVMGetModuleDataLayout(m->llvm),
-        .returns_twice = LLVMGetEnumAttributeKindForName(returns_twice, sizeof returns_twice - 1),
+        .returns_twice = find_attribute("returns_twice"),
+        .memory = find_attribute("memory"),
+        .byval = find_attribute("byval"),
     };
 
     add_globals(&s);

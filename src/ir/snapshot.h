@@ -28,12 +28,12 @@ struct rh_snapshot_uses RH_VEC_BODY(struct rh_snapshot_use);
 struct rh_snapshot {
     struct rh_module *m;
     LLVMTargetDataRef layout;
-    unsigned returns_twice;           /* LLVM's number of the attribute */
-    struct rh_map block_of;           /* LLVMBasicBlockRef -> struct rh_block * */
-    struct rh_map loc_of;             /* DILocation -> struct rh_loc * */
-    struct rh_map scope_of;           /* DILocalScope -> what locations in it have in common */
-    struct rh_map file_of;            /* DIFile -> its path */
-    struct rh_snapshot_values values; /* all, by id */
+    unsigned returns_twice, memory, byval; /* LLVM's numbers of attributes */
+    struct rh_map block_of;                /* LLVMBasicBlockRef -> struct rh_block * */
+    struct rh_map loc_of;                  /* DILocation -> struct rh_loc * */
+    struct rh_map scope_of;                /* DILocalScope -> what locations in it have in common */
+    struct rh_map file_of;                 /* DIFile -> its path */
+    struct rh_snapshot_values values;      /* all, by id */
     struct rh_snapshot_values pending;
     struct rh_snapshot_uses bundle_uses; /* by the user's id */
 };

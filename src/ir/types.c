@@ -111,6 +111,8 @@ struct rh_type *rh_snapshot_type(struct rh_snapshot *s, LLVMTypeRef handle)
     rh_map_put_ptr(&s->m->type_of, rh_map_key(handle), t);
     if (t->kind == RH_TYPE_INT)
         t->bits = LLVMGetIntTypeWidth(handle);
+    else if (t->kind == RH_TYPE_PTR)
+        t->address_space = LLVMGetPointerAddressSpace(handle);
     else if (t->kind == RH_TYPE_STRUCT)
         read_struct(s, t, handle);
     else if (t->kind == RH_TYPE_FUNC)

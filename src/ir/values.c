@@ -5,12 +5,9 @@
 #include "ir/snapshot.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include <llvm-c/DebugInfo.h>
 #include <llvm/Config/llvm-config.h>
-
-#include "base/mem.h"
 
 #define OP(id) (RH_OP_##id + 1) /* so that 0 means "no row": RH_OP_OTHER */
 
@@ -196,13 +193,23 @@ static void read_bundles(struct rh_snapshot *s, struct rh_value *v)
     }
 }
 
-static bool returns_twice(const struct rh_snapshot *s, const struct rh_value *call)
+static LLVMAttributeRef find_call_attribute(const struct rh_value *call, unsigned kind)
 {
     LLVMAttributeIndex index = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    LLVMAttributeRef found = LLVMGetCallSiteEnumAttribute(call->handle, index, kind);
 
-    return LLVMGetCallSiteEnumAttribute(call->handle, index, s->returns_twice) ||
-           (call->callee->kind == RH_VALUE_FUNCTION &&
-            LLVMGetEnumAttributeAtIndex(call->callee->handle, index, s->returns_twice));
+    if (!found && call->callee->kind == RH_VALUE_FUNCTION)
+        found = LLVMGetEnumAttributeAtIndex(call->callee->handle, index, kind);
+    return found;
+}
+
+/* The attribute's value is a set of effects; operand bundles may add to it. */
+static bool touches_no_memory(const struct rh_snapshot *s, const struct rh_value *call)
+{
+    LLVMAttributeRef memory = find_call_attribute(call, s->memory);
+
+    return memory && LLVMGetEnumAttributeValue(memory) == 0 &&
+           LLVMGetNumOperandBundles(call->handle) == 0;
 }
 
 static void read_call(struct rh_snapshot *s, struct rh_value *v)
@@ -216,7 +223,8 @@ static void read_call(struct rh_snapshot *s, struct rh_value *v)
     v->callee = rh_snapshot_value(s, LLVMGetCalledValue(v->handle));
     if (v->callee->kind == RH_VALUE_FUNCTION)
         v->intrinsic = v->callee->intrinsic;
-    if (returns_twice(s, v))
+    v->no_memory = touches_no_memory(s, v);
+    if (find_call_attribute(v, s->returns_twice))
         v->fn->returns_twice = true;
     read_bundles(s, v);
 }

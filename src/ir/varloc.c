@@ -21,6 +21,9 @@ enum { STATE_UNSEEN = UINT32_MAX - 1, STATE_MIXED = UINT32_MAX - 2, STATE_NONE =
  * one far back makes the variable unknown in places, never wrong. */
 #define MAX_COMPARED 64
 
+/* How many states are kept; a huge function with many variables would fill the memory. */
+#define MAX_KEPT (16u << 20)
+
 struct variable_vec RH_VEC_BODY(struct rh_variable);
 struct vardef_vec RH_VEC_BODY(struct rh_vardef);
 struct number_vec RH_VEC_BODY(uint32_t);
@@ -39,6 +42,7 @@ struct rh_varlocs {
     /* What was computed for the function asked about last. */
     const struct rh_function *fn;
     struct rh_arena arena;
+    size_t kept;          /* numbers in `states` */
     struct rh_map states; /* variable -> uint32_t * by block */
     struct rh_map missed; /* definition -> bitset of blocks that can be reached without it */
 };
@@ -108,6 +112,7 @@ struct saying {
     bool declares; /* where the variable lives, rather than what it is now */
     LLVMValueRef value;
     LLVMMetadataRef variable, expr, location;
+    LLVMMetadataRef part; /* the expression that says which part of the variable is meant */
 };
 
 static enum rh_vardef_kind classify(const struct saying *said, const struct rh_diexpr *expr,
@@ -142,7 +147,9 @@ static void strip_constants(struct rh_vardef *def)
 
 static void add_def(struct rh_varlocs *vl, const struct saying *said, const struct rh_value *before)
 {
+    static const struct rh_diexpr whole = {.is_known = true};
     const struct rh_diexpr *expr = rh_diexpr_of(&vl->exprs, said->expr);
+    const struct rh_diexpr *part = rh_diexpr_of(&vl->exprs, said->part);
     struct rh_value *value =
         said->value ? rh_map_get_ptr(&vl->m->value_of, rh_map_key(said->value)) : NULL;
     struct rh_vardef def = {
@@ -154,18 +161,24 @@ static void add_def(struct rh_varlocs *vl, const struct saying *said, const stru
 
     if (!said->location)
         return;
+    if (!part->is_known)
+        def.kind = RH_VARDEF_LOST;
+    if (def.kind == RH_VARDEF_PLACE) { /* where a part is, the whole begins so much before */
+        def.plus -= (int64_t)part->offset;
+        part = &whole;
+    }
     def.value = def.kind == RH_VARDEF_LOST ? NULL : value;
     if (def.kind == RH_VARDEF_VALUE)
         strip_constants(&def);
     def.variable =
-        find_variable(vl, said->variable, LLVMDILocationGetInlinedAt(said->location), expr);
+        find_variable(vl, said->variable, LLVMDILocationGetInlinedAt(said->location), part);
     rh_vec_push(&vl->fresh, def);
 }
 
 #if LLVM_VERSION_MAJOR >= 22
 
-/* The printed form of an expression over a list of values begins with "DW_OP_LLVM_arg", which is
- * not known to diexpr.h: of such a record no value may be asked for. */
+/* An expression over a list of values is not known to diexpr.h: of such a record no value may be
+ * asked for. Where an assignment's variable lives in memory cannot be asked at all. */
 static void read_records(struct rh_varlocs *vl, LLVMValueRef handle, const struct rh_value *inst)
 {
     for (LLVMDbgRecordRef r = LLVMGetFirstDbgRecord(handle); r; r = LLVMGetNextDbgRecord(r)) {
@@ -178,6 +191,7 @@ static void read_records(struct rh_varlocs *vl, LLVMValueRef handle, const struc
             .declares = kind == LLVMDbgRecordDeclare,
             .variable = LLVMDbgVariableRecordGetVariable(r),
             .expr = LLVMDbgVariableRecordGetExpression(r),
+            .part = LLVMDbgVariableRecordGetExpression(r),
             .location = LLVMDbgRecordGetDebugLoc(r),
         };
         if (rh_diexpr_of(&vl->exprs, said.expr)->is_known)
@@ -209,8 +223,8 @@ static const struct intrinsic {
 } intrinsics[] = {
     {"llvm.dbg.value", 0, 2, false},
     {"llvm.dbg.declare", 0, 2, true},
-    {"llvm.dbg.assign", 0, 2, false},
-    {"llvm.dbg.assign", 4, 5, true}, /* it also says where the variable lives in memory */
+    {"llvm.dbg.assign", 4, 5, true},  /* where the variable lives in memory */
+    {"llvm.dbg.assign", 0, 2, false}, /* and what it is now, which therefore comes last */
 };
 
 #define INTRINSIC_COUNT (sizeof intrinsics / sizeof intrinsics[0])
@@ -241,6 +255,7 @@ static void read_call(struct rh_varlocs *vl, LLVMValueRef call, const LLVMValueR
             .value = unwrap(LLVMGetOperand(call, intrinsics[i].operand)),
             .variable = LLVMValueAsMetadata(LLVMGetOperand(call, 1)),
             .expr = LLVMValueAsMetadata(LLVMGetOperand(call, intrinsics[i].expr)),
+            .part = LLVMValueAsMetadata(LLVMGetOperand(call, 2)),
             .location = LLVMInstructionGetDebugLoc(call),
         };
         /* An assignment that no longer says where the variable lives says nothing about it. */
@@ -376,6 +391,7 @@ static void forget_function(struct rh_varlocs *vl)
     rh_map_release(&vl->missed);
     rh_map_release(&vl->states);
     rh_arena_release(&vl->arena);
+    vl->kept = 0;
 }
 
 void rh_varlocs_free(struct rh_varlocs *vl)
@@ -466,6 +482,9 @@ static const uint32_t *get_states(struct rh_varlocs *vl, uint32_t variable,
     states = rh_map_get_ptr(&vl->states, variable);
     if (states)
         return states;
+    if (vl->kept + fn->block_count > MAX_KEPT)
+        forget_function(vl);
+    vl->kept += fn->block_count;
     states = rh_arena_array(&vl->arena, uint32_t, fn->block_count);
     ends = rh_alloc_array(fn->block_count, sizeof *ends);
     for (uint32_t i = 0; i < fn->block_count; i++)

@@ -32,7 +32,7 @@ static inline void add_notes(struct rh_strbuf *out, const char *build_id)
 /* Layout: header, one segment, notes, names of sections, section headers. */
 static inline void make_elf(struct rh_strbuf *out, const struct elf_fixture *fixture)
 {
-    static const char names[] = "\0.shstrtab\0__rh_places\0__rh_place";
+    static const char names[] = "\0.shstrtab\0.note.racehive\0.note.racehiv";
     struct rh_strbuf notes = RH_STRBUF_INIT;
     add_notes(&notes, fixture->build_id);
     size_t notes_at = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr), names_at = notes_at + notes.len;
@@ -55,7 +55,7 @@ static inline void make_elf(struct rh_strbuf *out, const struct elf_fixture *fix
     Elf64_Shdr sections[3] = {
         {.sh_name = 0},
         {.sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = names_at, .sh_size = sizeof names},
-        {.sh_name = fixture->instrumented ? 11 : 23, .sh_type = SHT_PROGBITS},
+        {.sh_name = fixture->instrumented ? 11 : 26, .sh_type = SHT_PROGBITS},
     };
     rh_strbuf_addn(out, &header, sizeof header);
     rh_strbuf_addn(out, &segment, sizeof segment);

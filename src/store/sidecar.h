@@ -74,7 +74,8 @@
     X(BUILD_ID, "build_id") /* lower-case hexadecimal */                                           \
     X(PROFILE, "profile")   /* production, testing, ifrit */                                       \
     X(KEYS, "keys")         /* patch, flag, none */                                                \
-    X(IMAGE, "image")       /* exe, shared */
+    X(IMAGE, "image")       /* exe, shared */                                                      \
+    X(CONFIG, "config")     /* the text of --rh-config, for the commands that obey it */
 
 enum rh_sidecar_meta {
 #define RH_SIDECAR_META_ENUM(id, name) RH_SIDECAR_META_##id,

@@ -260,6 +260,7 @@ class OwnOptions(DriverTest):
         self.write("conf", "race:nothing\n")
         steps = self.run_ok(self.prefix.cc, "-v", "--rh-config=conf", "a.c", "-o", "prog").err
         self.assertIn("--config=conf", steps)
+        self.assert_instrumented("prog")
 
     def test_verbose_shows_the_steps(self):
         self.write("a.c", HELLO)

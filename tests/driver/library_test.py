@@ -1,6 +1,5 @@
 """Shared libraries, archives and relocatable objects made and used with racehive-cc."""
 import os
-import shutil
 
 import harness
 from harness import DriverTest
@@ -314,22 +313,6 @@ class Relocatable(DriverTest):
         self.cc("-c", "f.c")
         self.cc("-r", "f.o", "g.o", "-o", "both.o")
         self.check("main.c", "both.o")
-
-
-class Libtool(DriverTest):
-    def test_libtool(self):
-        libtool = shutil.which("libtool")
-        if not libtool:
-            self.skipTest("no libtool")
-        self.write("main.c", MAIN)
-        self.write("f.c", F)
-        script = [libtool, "--tag=CC", "--silent"]
-        self.run_ok(*script, "--mode=compile", self.prefix.cc, "-c", "f.c")
-        self.run_ok(*script, "--mode=link", self.prefix.cc, "f.lo", "-rpath", self.path("lib"),
-                    "-o", "libf.la")
-        self.assert_instrumented(".libs/libf.so.0.0.0")
-        self.run_ok(*script, "--mode=link", self.prefix.cc, "main.c", "libf.la", "-o", "prog")
-        self.assert_output("42\n", "./prog")
 
 
 if __name__ == "__main__":

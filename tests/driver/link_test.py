@@ -155,6 +155,23 @@ class Runtime(DriverTest):
                 self.cc(*kind, "a.c", "-o", "prog")
                 self.run_ok("./prog")
 
+    def test_functions_of_the_program_are_not_wrapped(self):
+        self.write("a.c", "int __rh_fake_locks(void);\nint own;\n"
+                          "__attribute__((noinline)) int pthread_mutex_lock(void *m, int x)\n"
+                          "{ own += x; return !m; }\n"
+                          "int main(int argc, char **argv) { (void)argc;\n"
+                          "pthread_mutex_lock(argv, 5); return own != 5 || __rh_fake_locks(); }\n")
+        for kind in (["-static"], ["-static-pie", "-O2"], ["-static", "-fno-lto"]):
+            with self.subTest(kind=kind):
+                if "-fno-lto" in kind:
+                    self.cc("-fno-builtin", "-w", *kind, "-c", "a.c", "-o", "own.o")
+                    self.write("b.c", "int unused;\n")
+                    self.cc("-static", "own.o", "b.c", "-o", "prog")
+                else:
+                    self.cc("-fno-builtin", "-w", *kind, "a.c", "-o", "prog")
+                self.assert_instrumented("prog")
+                self.run_ok("./prog")
+
     def test_settings_of_the_link_reach_the_instrumentation(self):
         self.write("a.c", "int main(void) { return 0; }\n")
         for flags, words in (([], ["--type=exe", "--pic=1", "--opt=2", "--keys=patch"]),

@@ -3,6 +3,7 @@
 
 Usage: check_keys.py CC CASE, with CASE one of those listed by `check_keys.py CC list`.
 """
+import json
 import os
 import re
 import subprocess
@@ -140,6 +141,41 @@ def check_idle():
     print("idle as it should be")
 
 
+def check_control():
+    """A task given while the program runs switches that site on, and nothing else."""
+    program = build("until_closed.c")
+    tool = os.path.join(FOLDER.name, "commander")
+    subprocess.run(["cc", "-I", os.path.join(HERE, "..", "..", "include"),
+                    os.path.join(HERE, "commander.c"), "-o", tool], check=True)
+    racehive = os.path.join(os.path.dirname(CC), "racehive")
+    listing = subprocess.run([racehive, "sites", "--json", program], check=True,
+                             stdout=subprocess.PIPE).stdout
+    site = next(s["number"] for s in json.loads(listing)["sites"]
+                if s["expression"] == "watched" and s["access"] == "write"
+                and s["function"] == "count_watched")
+    done = subprocess.run([tool, os.path.join(FOLDER.name, "page"), str(site), program],
+                          stdout=subprocess.PIPE, text=True)
+    events = [line.split() for line in done.stdout.splitlines()]
+    counts = [e for e in events if e[0] == "count"]
+    kinds = [e[0] for e in events]
+    if (done.returncode or kinds[0] != "start" or "applied" not in kinds or "finish" not in kinds
+            or [int(c[1]) for c in counts] != [site] or int(counts[0][2]) == 0
+            or ["applied", "1", "1", "0"] not in events):
+        fail(f"status {done.returncode}, events: {done.stdout}")
+    print(done.stdout)
+
+
+def check_last_thread(*options):
+    """Our own thread must not keep a process alive whose threads have all ended."""
+    program = build("last_thread.c", *options)
+    for keys in ("all", "flip"):
+        status, output, errors, log = run([program], f"detector=count:keys={keys}")
+        if status or output != "last\n" or errors:
+            fail(f"keys={keys}: status {status}, output {output!r}, errors {errors!r}")
+        summary(log)
+    print("ended with its last thread")
+
+
 def check_debugger():
     probe = subprocess.run(["sh", "-c", "command -v gdb"], stdout=subprocess.DEVNULL)
     if probe.returncode:
@@ -175,6 +211,9 @@ CASES = {
     "sandbox-no-patching": lambda: check_idle_in_sandbox("no-patching"),
     "sandbox-no-membarrier": lambda: check_idle_in_sandbox("no-membarrier"),
     "idle": check_idle,
+    "control": check_control,
+    "last-thread": lambda: check_last_thread(),
+    "last-thread-static": lambda: check_last_thread("-static"),
     "debugger": check_debugger,
 }
 

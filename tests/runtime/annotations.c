@@ -101,6 +101,7 @@ static void test_ignore(void)
 
 int main(void)
 {
+    harness_forget();
     test_order();
     test_benign();
     test_ignore();

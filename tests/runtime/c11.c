@@ -170,6 +170,7 @@ static void test_detach(void)
 
 int main(void)
 {
+    harness_forget();
     check_life(note_self);
     check_life(exit_itself);
     test_mutex(mtx_timed, false);

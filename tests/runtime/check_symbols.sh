@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks the table of wrapped functions against the objects made from it: every symbol of the list is
-# defined by the dynamic objects as a weak one, and by the static ones as __wrap_SYM, and nothing is
-# wrapped that the list does not have; what hooks reach calls no libc.
+# Checks the table of wrapped functions against the objects made from it: every symbol of the list
+# is defined by the dynamic objects as a weak one, and by the static ones as __wrap_SYM, and nothing
+# is wrapped that the list does not have; what hooks reach calls no libc.
 # Usage: check_symbols.sh NM LIST DYNAMIC_OBJECTS STATIC_OBJECTS HOOK_OBJECTS (each a ;-list)
 set -eu
 nm=$1

@@ -38,6 +38,7 @@ static struct {
     bool is_toggled;
     _Atomic uint64_t counts[RT_SYNC_COUNT];
     _Atomic uint64_t begun, ended, forks, finishes;
+    harness_hook *_Atomic hook;
     struct rt_lock lock; /* of what follows; signals are blocked while it is held */
     struct state *free;
     struct object {
@@ -143,6 +144,9 @@ static void end_thread(struct rt_thread *gone)
 static void record(struct rt_thread *self, enum rt_sync what, const volatile void *object)
 {
     atomic_fetch_add(&harness.counts[what], 1);
+    harness_hook *hook = atomic_load(&harness.hook);
+    if (hook)
+        hook(what);
     struct state *state = self->detector;
     if (!state)
         return;
@@ -181,6 +185,16 @@ static const struct rt_detector recorder = {
     .thread_begin = begin_thread,
     .thread_end = end_thread,
     .after_fork = after_fork,
+    .finish = finish,
+};
+
+/* What is measured idle is the runtime, not the recorder. */
+static const struct rt_detector nobody = {
+    .name = "nobody",
+    .summary = "wants no events",
+    .start = start_recording,
+    .access = no_access,
+    .after = no_access,
     .finish = finish,
 };
 
@@ -258,10 +272,27 @@ void harness_expect(const char *file, int line, const struct harness_event *even
     state->event_count = 0;
 }
 
+void harness_keep_only(const volatile void *object)
+{
+    if (!harness.is_exact)
+        return;
+    struct state *state = state_of_self();
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < state->event_count; i++)
+        if (state->events[i].object == object)
+            state->events[kept++] = state->events[i];
+    state->event_count = kept;
+}
+
 void harness_forget(void)
 {
     if (harness.is_exact)
         state_of_self()->event_count = 0;
+}
+
+void harness_set_hook(harness_hook *hook)
+{
+    atomic_store(&harness.hook, hook);
 }
 
 uint64_t harness_count(enum rt_sync what)
@@ -323,16 +354,16 @@ static void start(int count, char **arguments, char **environment)
     const char *mode = find_mode(environment);
     harness.is_exact = strcmp(mode, "live") == 0;
     harness.is_toggled = strcmp(mode, "toggle") == 0;
-    if (!harness.is_exact && !harness.is_toggled) {
+    if (strcmp(mode, "off") == 0) {
         atomic_store(&rt_mode, RT_MODE_OFF);
         return;
     }
     harness.objects = rt_map(OBJECTS * sizeof *harness.objects);
     CHECK(harness.objects);
-    rt_detector = &recorder;
+    rt_detector = strcmp(mode, "idle") == 0 ? &nobody : &recorder;
     rt_thread_start_main();
     atomic_store(&rt_mode, RT_MODE_LIVE);
-    rt_sync_switch(true);
+    rt_sync_switch(harness.is_exact);
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **,
@@ -382,6 +413,14 @@ void rt_service_start(void)
     int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
     CHECK(stack && clone(toggle_for_ever, stack + SIZE, flags, NULL) > 0);
     rt_signals_restore(signals);
+}
+
+void rt_service_fork_before(void)
+{
+}
+
+void rt_service_fork_after(void)
+{
 }
 
 void rt_keys_fork_before(void)

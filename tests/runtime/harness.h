@@ -4,7 +4,8 @@
  *
  * HARNESS_MODE says how a test runs: `live` (default), `off` (the runtime is switched off: only the
  * program's own results are checked), `toggle` (a thread that libc does not know of switches events
- * on and off at random: again only results, and that nothing crashes or hangs).
+ * on and off at random: again only results, and that nothing crashes or hangs), `idle` (the runtime
+ * is on, but wants no events: for measuring).
  */
 #ifndef RH_TESTS_RUNTIME_HARNESS_H
 #define RH_TESTS_RUNTIME_HARNESS_H
@@ -22,6 +23,9 @@ struct harness_event {
 };
 
 void harness_expect(const char *file, int line, const struct harness_event *events, size_t count);
+/* Forgets events of other objects: libraries may lock too, such as the one that unwinds stacks. */
+void harness_keep_only(const volatile void *object);
+
 /* EXPECT({RT_SYNC_MUTEX_LOCK, &m}, ...): exactly these, in this order. EXPECT_NOTHING(): none. */
 #define EXPECT(...)                                                                                \
     do {                                                                                           \
@@ -29,6 +33,11 @@ void harness_expect(const char *file, int line, const struct harness_event *even
         harness_expect(__FILE__, __LINE__, expected_, sizeof expected_ / sizeof expected_[0]);     \
     } while (0)
 #define EXPECT_NOTHING() harness_expect(__FILE__, __LINE__, NULL, 0)
+
+/* Called in a thread that is about to tell of an event, before the model learns of it: a test can
+ * stop it there. */
+typedef void harness_hook(enum rt_sync what);
+void harness_set_hook(harness_hook *hook);
 
 /* How many events of a kind there have been in all threads. */
 uint64_t harness_count(enum rt_sync what);

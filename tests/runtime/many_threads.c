@@ -59,8 +59,9 @@ int main(void)
     }
     if (harness_is_on()) {
         CHECK(harness_threads_begun() == ALL + 1);
-        CHECK(harness_threads_ended() >= ALL - 200);
-        CHECK(atomic_load(&highest_slot) < 200);
+        /* At most 17 are alive, but on a busy machine many may be on their way out. */
+        CHECK(harness_threads_ended() >= ALL - 2000);
+        CHECK(atomic_load(&highest_slot) < 2000);
     }
     return 0;
 }

@@ -34,7 +34,8 @@ uint32_t harness_knows(int number);
 #define CHECK_KNOWS(number, value)                                                                 \
     CHECK(!harness_is_exact() || harness_knows(number) >= (uint32_t)(value))
 
-/* Forgets the events of the calling thread that were not asked for. */
+/* Forgets the events of the calling thread that were not asked for. First in main: libraries may
+ * have locked before. */
 void harness_forget(void);
 
 #ifdef __cplusplus

@@ -253,6 +253,7 @@ static void test_order(void)
 
 int main(void)
 {
+    harness_forget();
     test_normal();
     test_invalid();
     for (int protocol = PTHREAD_PRIO_NONE; protocol <= PTHREAD_PRIO_INHERIT; protocol++) {

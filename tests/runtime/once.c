@@ -100,6 +100,7 @@ static void test_interrupted(void)
 
 int main(void)
 {
+    harness_forget();
     test_race();
     test_nested();
     test_interrupted();

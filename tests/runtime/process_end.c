@@ -144,7 +144,9 @@ static void exec_at(void)
 static void fail_to_exec(void)
 {
     CHECK(execve("/nonexistent/sh", arguments, environ) == -1 && errno == ENOENT);
+    CHECK(execve("", arguments, environ) == -1 && errno == ENOENT);
     CHECK(execv("/etc/passwd", arguments) == -1 && errno == EACCES);
+    CHECK(execv("/tmp", arguments) == -1 && errno == EACCES);
     CHECK(execvp("no-such-program-anywhere", arguments) == -1 && errno == ENOENT);
     CHECK(execvpe("no-such-program-anywhere", arguments, environ) == -1 && errno == ENOENT);
     CHECK(execl("/nonexistent/sh", "sh", (char *)NULL) == -1 && errno == ENOENT);

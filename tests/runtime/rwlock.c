@@ -111,6 +111,7 @@ static void test_order(void)
 
 int main(void)
 {
+    harness_forget();
     CHECK(pthread_rwlock_init(&lock, NULL) == 0);
     EXPECT({RT_SYNC_OBJECT_INIT, &lock});
     test_readers();

@@ -108,6 +108,7 @@ static void test_cancel(void)
 
 int main(void)
 {
+    harness_forget();
     test_results();
     test_order();
     test_handler();

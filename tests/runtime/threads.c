@@ -84,6 +84,8 @@ static void destroy_again(void *value)
 {
     CHECK(pthread_mutex_lock(&mutex) == 0);
     harness_tell(3, (uint32_t)++rounds);
+    CHECK(!harness_is_on() || rounds == PTHREAD_DESTRUCTOR_ITERATIONS ||
+          atomic_load(&rt_thread_self()->state) == RT_THREAD_RUNNING);
     if (rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
         CHECK(pthread_setspecific(key, value) == 0);
     CHECK(pthread_mutex_unlock(&mutex) == 0);
@@ -106,13 +108,12 @@ static void test_destructors(void)
     CHECK(pthread_key_delete(key) == 0);
 }
 
-static sem_t may_end, has_begun;
+static sem_t may_end, may_end_detached, has_begun;
 
-static void *wait_for_leave(void *arg)
+static void *wait_for_leave(void *leave)
 {
-    (void)arg;
     CHECK(sem_post(&has_begun) == 0);
-    CHECK(sem_wait(&may_end) == 0);
+    CHECK(sem_wait(leave) == 0);
     harness_tell(4, 5);
     return NULL;
 }
@@ -134,7 +135,7 @@ static void test_joins(void)
     far.tv_sec += 3600;
     for (int kind = 0; kind < 4; kind++) {
         harness_tell(4, 0);
-        CHECK(pthread_create(&thread, NULL, wait_for_leave, NULL) == 0);
+        CHECK(pthread_create(&thread, NULL, wait_for_leave, &may_end) == 0);
         harness_forget();
         CHECK(pthread_tryjoin_np(thread, NULL) == EBUSY);
         CHECK(pthread_timedjoin_np(thread, NULL, &past) == ETIMEDOUT);
@@ -203,19 +204,19 @@ static void test_detached(void)
         CHECK(sem_wait(&has_begun) == 0);
         CHECK(pthread_create(&thread, NULL, detach_itself, NULL) == 0);
         CHECK(sem_wait(&has_begun) == 0);
-        CHECK(pthread_create(&thread, NULL, wait_for_leave, NULL) == 0);
+        CHECK(pthread_create(&thread, NULL, wait_for_leave, &may_end_detached) == 0);
         CHECK(pthread_detach(thread) == 0);
         CHECK(pthread_detach(thread) == EINVAL);
         CHECK(pthread_join(thread, NULL) == EINVAL);
         CHECK(sem_wait(&has_begun) == 0);
-        CHECK(sem_post(&may_end) == 0);
+        CHECK(sem_post(&may_end_detached) == 0);
         CHECK(pthread_create(&thread, NULL, say_begun, NULL) == 0);
         CHECK(sem_wait(&has_begun) == 0);
         CHECK(pthread_detach(thread) == 0);
         most = count_threads() > most ? count_threads() : most;
         harness_forget();
     }
-    CHECK(most < 200);
+    CHECK(most < 800); /* of 1600; more than alive only while they are on their way out */
     CHECK(pthread_attr_destroy(&attr) == 0);
 }
 
@@ -263,20 +264,22 @@ static void test_cancelled_join(void)
     void *result;
     uint32_t before = count_threads();
     harness_tell(4, 0);
-    CHECK(pthread_create(&thread, NULL, wait_for_leave, NULL) == 0);
+    CHECK(pthread_create(&thread, NULL, wait_for_leave, &may_end) == 0);
     CHECK(pthread_create(&joiner, NULL, join_it, &thread) == 0);
     CHECK(pthread_cancel(joiner) == 0);
     CHECK(pthread_join(joiner, &result) == 0 && result == PTHREAD_CANCELED);
     CHECK(sem_wait(&has_begun) == 0 && sem_post(&may_end) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_KNOWS(4, 5);
-    CHECK(!harness_is_on() || count_threads() == before);
+    CHECK(count_threads() <= before); /* places of earlier threads may have been taken over */
     harness_forget();
 }
 
 int main(void)
 {
-    CHECK(sem_init(&may_end, 0, 0) == 0 && sem_init(&has_begun, 0, 0) == 0);
+    harness_forget();
+    CHECK(sem_init(&may_end, 0, 0) == 0 && sem_init(&may_end_detached, 0, 0) == 0);
+    CHECK(sem_init(&has_begun, 0, 0) == 0);
     CHECK(!harness_is_on() || rt_thread_self()->id == 1);
     check_life(note_self, &child_id);
     check_life(exit_itself, &child_id);

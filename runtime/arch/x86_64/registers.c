@@ -38,24 +38,3 @@ void rt_arch_registers_at_signal(const void *context, struct rt_registers *r)
         r->value[i] = (uint64_t)u->uc_mcontext.gregs[order[i]];
     r->known = (1u << RT_REGISTER_COUNT) - 1;
 }
-
-/* The forms of call: e8 with a distance of four bytes; ff with 2 in the middle of the second byte,
- * whose other bits say how many bytes of address follow. */
-bool rt_arch_is_call(const uint8_t bytes[RT_CALL_LENGTH])
-{
-    const uint8_t *end = bytes + RT_CALL_LENGTH;
-    if (end[-5] == 0xe8)
-        return true;
-    for (int length = 2; length <= RT_CALL_LENGTH; length++) {
-        const uint8_t *at = end - length;
-        uint8_t mode = at[1] >> 6, base = at[1] & 7;
-        if (at[0] != 0xff || (at[1] >> 3 & 7) != 2)
-            continue;
-        bool scaled = mode != 3 && base == 4;
-        bool wide = mode == 2 || (mode == 0 && base == 5) ||
-                    (mode == 0 && scaled && length > 2 && (at[2] & 7) == 5);
-        if (length == 2 + scaled + (wide ? 4 : mode == 1))
-            return true;
-    }
-    return false;
-}

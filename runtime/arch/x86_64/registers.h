@@ -31,8 +31,6 @@ enum {
 #define RT_RETURN_OFFSET (-8)
 /* Bytes below the stack pointer that belong to the code that runs, and that signals step over. */
 #define RT_RED_ZONE 128
-/* The longest call instruction. */
-#define RT_CALL_LENGTH 7
 
 struct rt_registers {
     uint64_t value[RT_REGISTER_COUNT];
@@ -44,8 +42,6 @@ struct rt_registers {
 RT_HIDDEN void rt_arch_registers_at_key(const struct rh_hook_frame *frame, struct rt_registers *r);
 /* Of the interrupted code, from a ucontext_t. */
 RT_HIDDEN void rt_arch_registers_at_signal(const void *context, struct rt_registers *r);
-/* True if a call ends at the end of these bytes: what precedes a return address. */
-RT_HIDDEN bool rt_arch_is_call(const uint8_t bytes[RT_CALL_LENGTH]);
 
 /* Of the function this is inlined into; those that a call may change are left out. */
 __attribute__((always_inline)) static inline void rt_arch_registers_here(struct rt_registers *r)

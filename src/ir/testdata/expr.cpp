@@ -1,7 +1,6 @@
 /*
  * Accesses of C++ with the expressions that name them; expr_test.c says how to read the comments.
  */
-/* clang-format off: an expectation stands on the line of its access, however long. */
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -50,18 +49,18 @@ static int openings;
 
 KEEP long read_units(const Account &account)
 {
-    openings++;              // EXPR read openings; write openings
+    openings++; // EXPR read openings; write openings
     return account.units();
 }
 
 KEEP void references(Account &account, Money &money, int &number)
 {
-    account.touched_ = true; // EXPR write account.touched_
-    money.cents = 1;         // EXPR write money.cents
-    number = 2;              // EXPR write number
+    account.touched_ = true;   // EXPR write account.touched_
+    money.cents = 1;           // EXPR write money.cents
+    number = 2;                // EXPR write number
     account.shared_.cents = 3; // EXPR read account.shared_; write account.shared_.cents
     Money &alias = account.balance_;
-    alias.units = 4;         // EXPR write alias.units; weak account.balance_.units
+    alias.units = 4; // EXPR write alias.units; weak account.balance_.units
 }
 
 } // namespace bank
@@ -70,7 +69,9 @@ KEEP void references(Account &account, Money &money, int &number)
 struct Base {
     int base_number = 0;
     virtual ~Base() = default;
-    virtual void run() {}
+    virtual void run()
+    {
+    }
 };
 struct Other {
     int other_number = 0;
@@ -79,18 +80,18 @@ struct Derived : Base, Other {
     int own_number = 0;
     KEEP void touch()
     {
-        base_number = 1;     // EXPR write this->base_number
-        other_number = 2;    // EXPR write this->other_number
-        own_number = 3;      // EXPR write this->own_number
+        base_number = 1;  // EXPR write this->base_number
+        other_number = 2; // EXPR write this->other_number
+        own_number = 3;   // EXPR write this->own_number
     }
 };
 
 KEEP void inherit(Derived *d)
 {
-    d->base_number = 1;      // EXPR write d->base_number
-    d->other_number = 2;     // EXPR write d->other_number
-    d->own_number = 3;       // EXPR write d->own_number
-    d->run();                // EXPR read d->_vptr; read d->_vptr[2]; weak *d->_vptr
+    d->base_number = 1;  // EXPR write d->base_number
+    d->other_number = 2; // EXPR write d->other_number
+    d->own_number = 3;   // EXPR write d->own_number
+    d->run();            // EXPR read d->_vptr; read d->_vptr[2]; weak *d->_vptr
 }
 
 /* Templates. */
@@ -111,13 +112,14 @@ template struct Cell<double>;
 KEEP void lambdas(int &hits)
 {
     int local = 0;
-    auto bump = [&hits, &local](int by) __attribute__((noinline)) {
-        hits += by;          // EXPR read hits; write hits; weak bump.hits
-        local += by;         // EXPR read local; write local; weak bump.local
+    auto bump = [&hits, &local ](int by) __attribute__((noinline))
+    {
+        hits += by;  // EXPR read hits; write hits; weak bump.hits
+        local += by; // EXPR read local; write local; weak bump.local
     };
     bump(1);
     bump(2);
-    hits += local;           // EXPR read hits; write hits
+    hits += local; // EXPR read hits; write hits
 }
 
 /* The library's objects are named, not what they are made of. */
@@ -132,12 +134,12 @@ struct Shared {
 
 KEEP void library(Shared *s, int i)
 {
-    s->both.second = 1;      // EXPR write s->both.second
-    s->both.first++;         // EXPR read s->both.first; write s->both.first
-    s->ready.store(2);       // EXPR weak s->ready
-    s->items[i] = 3;         // EXPR weak s->items[i]; none
-    s->money->cents = 4;     // EXPR weak s->money->cents; weak (struct Money).cents
-    s->slots[i] = 5;         // EXPR weak s->slots[i]; none
+    s->both.second = 1;        // EXPR write s->both.second
+    s->both.first++;           // EXPR read s->both.first; write s->both.first
+    s->ready.store(2);         // EXPR weak s->ready
+    s->items[i] = 3;           // EXPR weak s->items[i]; none
+    s->money->cents = 4;       // EXPR weak s->money->cents; weak (struct Money).cents
+    s->slots[i] = 5;           // EXPR weak s->slots[i]; none
     s->last.load()->units = 6; // EXPR weak s->last->units; weak (struct Money).units
 }
 
@@ -145,7 +147,7 @@ KEEP long containers(std::map<std::string, long> &counts, std::vector<bank::Mone
 {
     long sum = 0;
     for (auto &money : all)
-        sum += money.cents;  // EXPR read money.cents
+        sum += money.cents; // EXPR read money.cents
     counts["x"] += sum;
     std::sort(all.begin(), all.end(),
               [](const bank::Money &a, const bank::Money &b) { return a.units < b.units; });

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHAPE __attribute__((noinline)) static
+#define SHAPE      __attribute__((noinline)) static
 #define AS_WRITTEN _Pragma("clang loop unroll(disable) vectorize(disable) interleave(disable)")
 
 __attribute__((used)) unsigned long copy_entries;

@@ -11,8 +11,14 @@ __attribute__((used)) unsigned long copy_entries;
 }
 
 struct Tracker {
-    explicit Tracker(int id) : id(id) { std::printf("+%d ", id); }
-    ~Tracker() { std::printf("-%d ", id); }
+    explicit Tracker(int id) : id(id)
+    {
+        std::printf("+%d ", id);
+    }
+    ~Tracker()
+    {
+        std::printf("-%d ", id);
+    }
     int id;
 };
 

@@ -33,7 +33,8 @@ int __rh_fake_locks(void)
 }
 
 #ifdef FAKE_STATIC
-int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+/* Weak, since a function that the program defines itself is not wrapped. */
+__attribute__((weak)) int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {

@@ -2,7 +2,7 @@
 # benchmark program, and some of its own tests.
 
 rw_packages() {
-    echo libjemalloc-dev pkg-config procps tcl
+    echo libjemalloc-dev procps tcl
 }
 
 rw_source() {

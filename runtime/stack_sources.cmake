@@ -1,0 +1,9 @@
+# The runtime's walks over stacks. All reached by hooks, so compiled with -mgeneral-regs-only; none
+# but stack_images.c, and there only rt_stack_refresh, calls libc.
+set(RH_RUNTIME_STACK_SOURCES
+    stack.c
+    stack_images.c
+    cfi.c
+    cfi_expression.c
+    arch/x86_64/registers.c
+    arch/x86_64/code.c)

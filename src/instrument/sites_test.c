@@ -1,0 +1,278 @@
+/* Which accesses are sites and how they share keys, on small modules. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "instrument/sites.h"
+
+#define HEADER                                                                                     \
+    "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:"  \
+    "32:64-S128\"\n"                                                                               \
+    "target triple = \"x86_64-pc-linux-gnu\"\n"                                                    \
+    "@g = global i32 0\n@c = constant i32 7\n@t = thread_local global i32 0\n"                     \
+    "declare void @other()\ndeclare void @keep(ptr)\n"                                             \
+    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"                                     \
+    "declare ptr @llvm.threadlocal.address.p0(ptr)\n"
+
+struct collected {
+    struct rh_module *module;
+    struct rh_sites sites;
+};
+
+static struct collected collect(const char *body)
+{
+    struct collected c = {0};
+    char *text = test_malloc(strlen(HEADER) + strlen(body) + 1);
+    strcpy(text, HEADER);
+    strcat(text, body);
+    if (rh_ir_open_memory("test", text, strlen(text), RH_IR_PREPARE_LOOPS, &c.module) != RH_OK)
+        fail_msg("%s", rh_error_text());
+    test_free(text);
+    rh_sites_collect(c.module, &c.sites);
+    return c;
+}
+
+static void release(struct collected *c)
+{
+    rh_sites_release(&c->sites);
+    rh_ir_close(c->module);
+}
+
+static const struct rh_site *site(const struct collected *c, size_t i)
+{
+    assert_true(i < c->sites.sites.len);
+    return &c->sites.sites.data[i];
+}
+
+static const struct rh_key *key(const struct collected *c, size_t i)
+{
+    assert_true(i < c->sites.keys.len);
+    return &c->sites.keys.data[i];
+}
+
+static void fields_of_one_base_share_a_key(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p) {\n"
+                                 "  %a = getelementptr i8, ptr %p, i64 4\n"
+                                 "  %b = getelementptr i8, ptr %p, i64 12\n"
+                                 "  store i32 1, ptr %a\n"
+                                 "  %v = load i64, ptr %b\n"
+                                 "  store i8 2, ptr %p\n"
+                                 "  ret void\n}\n");
+    assert_int_equal(c.sites.keys.len, 1);
+    assert_int_equal(c.sites.sites.len, 3);
+    assert_int_equal(key(&c, 0)->site_count, 3);
+    assert_int_equal(site(&c, 0)->record.offset, 0);
+    assert_int_equal(site(&c, 1)->record.offset, 8);
+    assert_int_equal(site(&c, 2)->record.offset, -4);
+    assert_int_equal(site(&c, 0)->record.access, RH_ACCESS_WRITE);
+    assert_int_equal(site(&c, 1)->record.access, RH_ACCESS_READ);
+    assert_int_equal(site(&c, 1)->record.size, 8);
+    release(&c);
+}
+
+static void a_call_between_parts_them(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p) {\n"
+                                 "  store i32 1, ptr %p\n"
+                                 "  call void @other()\n"
+                                 "  store i32 2, ptr %p\n"
+                                 "  ret void\n}\n");
+    assert_int_equal(c.sites.keys.len, 2);
+    assert_int_equal(site(&c, 0)->key, 0);
+    assert_int_equal(site(&c, 1)->key, 1);
+    release(&c);
+}
+
+static void blocks_do_not_share(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, i1 %x) {\n"
+                                 "  store i32 1, ptr %p\n"
+                                 "  br i1 %x, label %a, label %b\n"
+                                 "a:\n  store i32 2, ptr %p\n  br label %b\n"
+                                 "b:\n  ret void\n}\n");
+    assert_int_equal(c.sites.keys.len, 2);
+    release(&c);
+}
+
+static void private_memory_is_left_out_by_reason(void **state)
+{
+    (void)state;
+    struct collected c = collect("define i32 @f(ptr byval(i32) %p) {\n"
+                                 "  %s = alloca i32\n"
+                                 "  %e = alloca i32\n"
+                                 "  call void @keep(ptr %e)\n"
+                                 "  store i32 1, ptr %s\n"
+                                 "  store i32 1, ptr %e\n"
+                                 "  %c = load i32, ptr @c\n"
+                                 "  %ta = call ptr @llvm.threadlocal.address.p0(ptr @t)\n"
+                                 "  store i32 %c, ptr %ta\n"
+                                 "  %v = load i32, ptr %p\n"
+                                 "  ret i32 %v\n}\n");
+    assert_int_equal(c.sites.sites.len, 1);
+    assert_string_equal(site(&c, 0)->pointer->name, "e");
+    assert_int_equal(c.sites.skipped[RH_SKIP_STACK], 1);
+    assert_int_equal(c.sites.skipped[RH_SKIP_CONSTANT], 1);
+    assert_int_equal(c.sites.skipped[RH_SKIP_THREAD_LOCAL], 1);
+    assert_int_equal(c.sites.skipped[RH_SKIP_BY_VALUE], 1);
+    release(&c);
+}
+
+static void atomics_stand_alone_and_acquire_after(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p) {\n"
+                                 "  store i32 1, ptr %p\n"
+                                 "  store atomic i32 1, ptr %p release, align 4\n"
+                                 "  %v = load atomic i32, ptr %p acquire, align 4\n"
+                                 "  %w = atomicrmw add ptr %p, i32 1 seq_cst\n"
+                                 "  fence release\n"
+                                 "  fence acquire\n"
+                                 "  fence syncscope(\"singlethread\") seq_cst\n"
+                                 "  ret void\n}\n");
+    const uint8_t kinds[] = {RH_KEY_ACCESS, RH_KEY_ACCESS, RH_KEY_ACCESS,
+                             RH_KEY_AFTER,  RH_KEY_ACCESS, RH_KEY_AFTER,
+                             RH_KEY_ACCESS, RH_KEY_ACCESS, RH_KEY_AFTER};
+    assert_int_equal(c.sites.keys.len, sizeof kinds);
+    for (size_t i = 0; i < sizeof kinds; i++)
+        assert_int_equal(key(&c, i)->kind, kinds[i]);
+    assert_int_equal(c.sites.sites.len, 6);
+    assert_int_equal(site(&c, 1)->record.order, RH_MO_RELEASE);
+    assert_int_equal(site(&c, 3)->record.access, RH_ACCESS_ATOMIC_UPDATE);
+    assert_int_equal(site(&c, 4)->record.access, RH_ACCESS_FENCE);
+    release(&c);
+}
+
+static void copies_of_memory_are_two_sites(void **state)
+{
+    (void)state;
+    struct collected c =
+        collect("define void @f(ptr %p, ptr %q, i64 %n) {\n"
+                "  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 24, i1 false)\n"
+                "  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 %n, i1 false)\n"
+                "  ret void\n}\n");
+    assert_int_equal(c.sites.sites.len, 4);
+    unsigned sized = 0, fixed = 0;
+    for (size_t i = 0; i < 4; i++) {
+        bool known = !(site(&c, i)->record.flags & RH_SITE_SIZED);
+        assert_int_equal(known, site(&c, i)->length == NULL);
+        fixed += known && site(&c, i)->record.size == 24;
+        sized += !known;
+    }
+    assert_int_equal(fixed, 2);
+    assert_int_equal(sized, 2);
+    release(&c);
+}
+
+static const char counting_loop[] = "define void @f(ptr %p, i64 %n) {\n"
+                                    "entry:\n  br label %loop\n"
+                                    "loop:\n"
+                                    "  %i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
+                                    "  %a = getelementptr i32, ptr %p, i64 %i\n"
+                                    "  store i32 1, ptr %a\n"
+                                    "  %j = add i64 %i, 1\n"
+                                    "  %x = icmp ult i64 %j, %n\n"
+                                    "  br i1 %x, label %loop, label %out\n"
+                                    "out:\n  ret void\n}\n";
+
+static void a_loop_gets_a_key_before_it(void **state)
+{
+    (void)state;
+    struct collected c = collect(counting_loop);
+    assert_int_equal(c.sites.keys.len, 2);
+    assert_int_equal(key(&c, 0)->kind, RH_KEY_LOOP);
+    assert_int_equal(key(&c, 0)->site_count, 0);
+    assert_int_equal(key(&c, 1)->loop, 0);
+    release(&c);
+}
+
+static void a_waiting_loop_is_not_copied(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p) {\n"
+                                 "entry:\n  br label %loop\n"
+                                 "loop:\n"
+                                 "  %v = load i32, ptr %p\n"
+                                 "  %x = icmp eq i32 %v, 0\n"
+                                 "  br i1 %x, label %loop, label %out\n"
+                                 "out:\n  ret void\n}\n");
+    assert_int_equal(c.sites.keys.len, 1);
+    assert_int_equal(key(&c, 0)->kind, RH_KEY_ACCESS);
+    assert_int_equal(key(&c, 0)->loop, RH_NO_LOOP);
+    release(&c);
+}
+
+static void a_loop_with_a_call_is_not_copied(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, i64 %n) {\n"
+                                 "entry:\n  br label %loop\n"
+                                 "loop:\n"
+                                 "  %i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
+                                 "  store i64 %i, ptr %p\n"
+                                 "  call void @other()\n"
+                                 "  %j = add i64 %i, 1\n"
+                                 "  %x = icmp ult i64 %j, %n\n"
+                                 "  br i1 %x, label %loop, label %out\n"
+                                 "out:\n  ret void\n}\n");
+    assert_int_equal(c.sites.keys.len, 1);
+    assert_int_equal(key(&c, 0)->kind, RH_KEY_ACCESS);
+    release(&c);
+}
+
+static void fingerprints_are_distinct_and_stable(void **state)
+{
+    (void)state;
+    const char *body = "define void @f(ptr %p) {\n"
+                       "  store i32 1, ptr %p\n"
+                       "  call void @other()\n"
+                       "  store i32 2, ptr %p\n"
+                       "  %v = load i32, ptr %p\n"
+                       "  ret void\n}\n";
+    struct collected a = collect(body), b = collect(body);
+    assert_int_equal(a.sites.sites.len, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(site(&a, i)->fingerprint == site(&b, i)->fingerprint);
+        for (size_t j = 0; j < i; j++)
+            assert_false(site(&a, i)->fingerprint == site(&a, j)->fingerprint);
+    }
+    release(&a);
+    release(&b);
+}
+
+static void ignored_functions_have_no_sites(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p) disable_sanitizer_instrumentation {\n"
+                                 "  store i32 1, ptr %p\n  ret void\n}\n"
+                                 "define void @n(ptr %p) naked {\n  unreachable\n}\n");
+    assert_int_equal(c.sites.sites.len, 0);
+    assert_int_equal(c.sites.skipped[RH_SKIP_IGNORED_FUNCTION], 1);
+    assert_int_equal(c.sites.skipped[RH_SKIP_NAKED_FUNCTION], 1);
+    release(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_of_one_base_share_a_key),
+        cmocka_unit_test(a_call_between_parts_them),
+        cmocka_unit_test(blocks_do_not_share),
+        cmocka_unit_test(private_memory_is_left_out_by_reason),
+        cmocka_unit_test(atomics_stand_alone_and_acquire_after),
+        cmocka_unit_test(copies_of_memory_are_two_sites),
+        cmocka_unit_test(a_loop_gets_a_key_before_it),
+        cmocka_unit_test(a_waiting_loop_is_not_copied),
+        cmocka_unit_test(a_loop_with_a_call_is_not_copied),
+        cmocka_unit_test(fingerprints_are_distinct_and_stable),
+        cmocka_unit_test(ignored_functions_have_no_sites),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

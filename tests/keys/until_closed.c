@@ -1,0 +1,37 @@
+/* Two threads count, each in a variable of its own, until standard input closes. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static atomic_bool stop;
+long watched, unwatched;
+
+static void *count_watched(void *arg)
+{
+    while (!atomic_load_explicit(&stop, memory_order_relaxed))
+        watched++;
+    return arg;
+}
+
+static void *count_unwatched(void *arg)
+{
+    while (!atomic_load_explicit(&stop, memory_order_relaxed))
+        unwatched++;
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t threads[2];
+    char byte;
+    pthread_create(&threads[0], NULL, count_watched, NULL);
+    pthread_create(&threads[1], NULL, count_unwatched, NULL);
+    while (read(0, &byte, 1) > 0)
+        continue;
+    atomic_store(&stop, true);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    return watched && unwatched ? 0 : 1;
+}
