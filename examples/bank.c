@@ -10,7 +10,6 @@ enum { ROUNDS = 100000 };
 struct account {
     pthread_mutex_t lock;
     long balance;
-    long fees;
 };
 
 static struct account shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -25,7 +24,6 @@ __attribute__((noinline)) static void deposit(struct account *account, long amou
 __attribute__((noinline)) static void take_fee(struct account *account)
 {
     account->balance -= 1; /* the race: no lock is held */
-    account->fees += 1;
 }
 
 static void *work(void *arg)
@@ -46,7 +44,6 @@ int main(void)
             return 1;
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    printf("balance %ld, fees %ld, expected %d and %d\n", shared.balance, shared.fees, 2 * ROUNDS,
-           2 * ROUNDS);
+    printf("balance %ld, expected %d\n", shared.balance, 2 * ROUNDS);
     return 0;
 }

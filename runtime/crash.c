@@ -7,6 +7,8 @@
 
 #include "arch/x86_64/context.h"
 #include "shared.h"
+#include "stack.h"
+#include "stack_images.h"
 #include "sys.h"
 #include "text.h"
 
@@ -27,8 +29,33 @@ static const char *signal_name(int number)
     return "signal";
 }
 
-static void record(int number, uint32_t thread, uintptr_t pc)
+/* One line a frame, as an offset in its image where that is known: the same in every run. */
+static void record_stack(int log, const struct rt_thread *self, const void *context)
 {
+    uintptr_t pcs[32];
+    uint32_t count = rt_stack_at_signal(self, context, pcs, sizeof pcs / sizeof pcs[0]);
+    for (uint32_t i = 0; i < count; i++) {
+        struct rt_line line = {0};
+        struct rt_stack_image image;
+        bool known = rt_stack_image_at(pcs[i] - 1, &image);
+        rt_line_text(&line, "crash:   #");
+        rt_line_number(&line, i);
+        rt_line_text(&line, " 0x");
+        rt_line_hex(&line, pcs[i]);
+        if (known) {
+            rt_line_text(&line, " (code + 0x");
+            rt_line_hex(&line, pcs[i] - image.low);
+            rt_line_text(&line, ")");
+        }
+        rt_log_line(log, &line);
+    }
+}
+
+static void record(int number, const struct rt_thread *self, const void *context)
+{
+    uint32_t thread = self ? self->id : 0;
+    uintptr_t pc = rt_arch_context_pc(context);
+    int log = rt_log_open();
     struct rt_line line = {0};
     rt_line_text(&line, "crash: ");
     rt_line_text(&line, signal_name(number));
@@ -36,7 +63,9 @@ static void record(int number, uint32_t thread, uintptr_t pc)
     rt_line_number(&line, thread);
     rt_line_text(&line, " at 0x");
     rt_line_hex(&line, pc);
-    rt_log(&line);
+    rt_log_line(log, &line);
+    record_stack(log, self, context);
+    rt_log_close(log);
     rt_post(RH_EVENT_CRASH, thread, (uint64_t)number, pc, 0, 0);
 }
 
@@ -46,7 +75,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     static _Atomic bool recorded;
     struct rt_thread *self = rt_thread_self();
     if (!atomic_exchange(&recorded, true)) {
-        record(number, self ? self->id : 0, rt_arch_context_pc(context));
+        record(number, self, context);
         if (self && !self->in_hook) /* else the detector may hold what finish needs */
             rt_finish();
     }

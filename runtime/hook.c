@@ -20,6 +20,13 @@ static void drop(enum rt_drop why)
     atomic_fetch_add_explicit(&rt_drops[why], 1, memory_order_relaxed);
 }
 
+/* The program may have asked us to look away (AnnotateIgnoreReadsBegin and its like). */
+static bool is_ignored(const struct rt_thread *self, uint8_t access)
+{
+    bool only_reads = access == RH_ACCESS_READ || access == RH_ACCESS_ATOMIC_READ;
+    return only_reads ? self->ignore_reads != 0 : self->ignore_writes != 0;
+}
+
 static void tell(struct rt_thread *self, const struct rt_detector *detector,
                  const struct rh_key_record *key, struct rh_image *image,
                  const struct rh_hook_frame *frame)
@@ -29,6 +36,8 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
         if (!__atomic_load_n(&r->site_armed[s], __ATOMIC_RELAXED))
             continue;
         const struct rh_site_record *site = &image->sites[s];
+        if (rt_unlikely(is_ignored(self, site->access)))
+            continue;
         struct rt_access access = {
             .image = image,
             .site = s,

@@ -13,6 +13,7 @@
 #include "options.h"
 #include "service.h"
 #include "shared.h"
+#include "stack.h"
 #include "sys.h"
 #include "text.h"
 
@@ -79,6 +80,7 @@ static void go_live(const struct rt_detector *detector)
     rt_thread_start_main();
     atomic_store(&rt_mode, RT_MODE_LIVE);
     rt_sync_switch(detector->sync != NULL);
+    rt_stack_refresh();
     rt_crash_start();
     atexit(rt_finish);
     rt_post(RH_EVENT_START, 0, (uint64_t)rt_sys_getpid(), 0, 0, 0);

@@ -136,7 +136,7 @@ static void test_slot_being_written_is_left_alone(void **state)
 
 /* --- under threads --- */
 
-enum { ADDRESSES = 64, ROUNDS = 200000, THREADS = 4 };
+enum { ADDRESSES = 64, ROUNDS = 3000000, THREADS = 4 };
 static uintptr_t rivals[ADDRESSES]; /* all of one slot */
 
 /* Each word tells the address and the generation, so that a mix of two rows shows. */
@@ -177,12 +177,16 @@ static void test_no_wrong_row_under_threads(void **state)
     }
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, hammer, (void *)i);
+    long all = 0;
     for (int i = 0; i < THREADS; i++) {
         void *hits;
         pthread_join(threads[i], &hits);
         assert_non_null(hits); /* else a row was another's */
-        assert_true((long)hits > 100);
+        all += (long)hits - 1;
     }
+    /* Of all together: while one thread is stopped in the middle of writing, others find nothing.
+     */
+    assert_true(all > 0);
 }
 
 int main(void)

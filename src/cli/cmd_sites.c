@@ -182,14 +182,20 @@ static enum rh_colour colour_of_access(const struct rh_sidecar_site *site)
 static void print_table(const struct listing *listing)
 {
     static const struct rh_table_column columns[] = {
-        {.title = "WHERE"},    {.title = "ACCESS"},     {.title = "SIZE", .right = true},
-        {.title = "FUNCTION"}, {.title = "EXPRESSION"}, {.title = "ID"},
+        {.title = "SITE", .right = true},
+        {.title = "WHERE"},
+        {.title = "ACCESS"},
+        {.title = "SIZE", .right = true},
+        {.title = "FUNCTION"},
+        {.title = "EXPRESSION"},
+        {.title = "ID"},
     };
     struct rh_table table;
     rh_table_init(&table, columns, sizeof columns / sizeof columns[0]);
     rh_vec_each (struct rh_sidecar_site, site, &listing->sites) {
         char id[RH_HASH_HEX_SIZE];
         rh_hash_format(site->fingerprint, id);
+        rh_table_addf(&table, RH_COLOUR_NONE, "%u", site->number);
         add_where(listing, &table, site->location);
         rh_table_add(&table, rh_sidecar_access_name(site->access), colour_of_access(site));
         add_size(&table, site);

@@ -8,7 +8,6 @@
  */
 #include "ir/expr.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,14 +63,14 @@ struct access {
 };
 
 /* A variable that names what a pointer was derived from: so many bytes and terms before it. */
-struct candidate {
+struct choice {
     struct rh_name name;
     int64_t offset;
     uint64_t spread;
     uint32_t term_count;
 };
 
-#define MAX_CANDIDATES 24
+#define MAX_CHOICES 24
 
 /* Bytes that depend on a variable: (index + add) * scale. */
 struct term {
@@ -88,8 +87,8 @@ struct way {
     struct term terms[MAX_TERMS];
     bool is_broken;  /* it had more terms or larger numbers than can be handled */
     uint64_t spread; /* the offset may also be up to so much more */
-    uint32_t candidate_count;
-    struct candidate candidates[MAX_CANDIDATES]; /* nearest first */
+    uint32_t choice_count;
+    struct choice choices[MAX_CHOICES]; /* nearest first */
 };
 
 /* The way's terms with their indices named. */
@@ -282,16 +281,16 @@ static bool step_back(struct way *way)
     return goes_on;
 }
 
-static void add_candidates(struct query *q, struct way *way)
+static void add_choices(struct query *q, struct way *way)
 {
     struct rh_name_list list;
 
     rh_names_of(&q->e->names, &q->frames, q->inst, way->at, &list);
-    for (uint32_t i = 0; i < list.count && way->candidate_count < MAX_CANDIDATES; i++) {
+    for (uint32_t i = 0; i < list.count && way->choice_count < MAX_CHOICES; i++) {
         if (list.names[i].kind == RH_VARDEF_BEHIND ||
             (list.names[i].distance == RH_DISTANCE_OUTSIDE && q->depth > 1))
             continue;
-        way->candidates[way->candidate_count++] = (struct candidate){
+        way->choices[way->choice_count++] = (struct choice){
             .name = list.names[i],
             .offset = way->offset - list.names[i].plus,
             .spread = way->spread,
@@ -306,13 +305,13 @@ static void walk_back(struct query *q, struct rh_value *ptr, int64_t offset, str
 
     way->at = ptr;
     way->offset = offset;
-    way->term_count = way->candidate_count = 0;
+    way->term_count = way->choice_count = 0;
     way->spread = 0;
     way->is_broken = q->ways++ >= MAX_WAYS || !is_small(offset);
     if (way->is_broken)
         return;
     do
-        add_candidates(q, way);
+        add_choices(q, way);
     while (!way->is_broken && steps++ < MAX_STEPS && step_back(way));
 }
 
@@ -346,12 +345,12 @@ static bool set_variable(struct query *q, const struct rh_name *name, struct rh_
 
 /* In `*p++` the access may come after the new value of p, of which it is then said that it is the
  * old one plus something; nobody wrote `p[-1]`. */
-static enum rh_name_grade get_grade(const struct candidate *c)
+static enum rh_name_grade get_grade(const struct choice *c)
 {
     return c->offset < 0 && c->name.plus > 0 ? RH_NAME_PAST : c->name.grade;
 }
 
-static bool points_to_record(const struct candidate *c)
+static bool points_to_record(const struct choice *c)
 {
     const struct rh_ditype *type = c->name.variable->type;
 
@@ -361,7 +360,7 @@ static bool points_to_record(const struct candidate *c)
 /* How far before the access the variable points. Very far is one that points behind it, and one to
  * numbers or characters that lies before it only by chance: after `end = buf + 8`, `buf[9]` is not
  * `end[1]`. */
-static int64_t get_reach(const struct candidate *c)
+static int64_t get_reach(const struct choice *c)
 {
     bool is_chance = c->name.kind == RH_VARDEF_VALUE && c->name.plus != 0 && c->offset > 0;
 
@@ -370,8 +369,8 @@ static int64_t get_reach(const struct candidate *c)
 
 /* Better is: says more, is surer, is nearer in the source, points nearer to the access, is a
  * variable and not a part of one, points to more than bytes. */
-static bool is_better(const struct rh_answer *answer, const struct candidate *c,
-                      const struct rh_answer *best, const struct candidate *best_c)
+static bool is_better(const struct rh_answer *answer, const struct choice *c,
+                      const struct rh_answer *best, const struct choice *best_c)
 {
     if (answer->rank != best->rank || !best_c)
         return answer->rank > best->rank;
@@ -406,10 +405,10 @@ static struct rh_place move_place(const struct rh_place *place, int64_t offset, 
 static void try_variables(struct query *q, const struct way *way, const struct rh_place *place,
                           bool is_live, struct rh_answer *best)
 {
-    const struct candidate *best_c = NULL;
+    const struct choice *best_c = NULL;
 
-    for (uint32_t i = 0; i < way->candidate_count; i++) {
-        const struct candidate *c = &way->candidates[i];
+    for (uint32_t i = 0; i < way->choice_count; i++) {
+        const struct choice *c = &way->choices[i];
         struct rh_answer answer;
         struct rh_place moved;
         struct rh_base base;
@@ -604,10 +603,10 @@ static bool set_base(struct query *q, struct way *way, struct rh_base *base);
 /* The base of a pointer by itself, before it is known what is accessed through it. */
 static bool set_pointer_base(struct query *q, struct way *way, struct rh_base *base)
 {
-    const struct candidate *best = NULL;
+    const struct choice *best = NULL;
 
-    for (uint32_t i = 0; i < way->candidate_count; i++) {
-        const struct candidate *c = &way->candidates[i];
+    for (uint32_t i = 0; i < way->choice_count; i++) {
+        const struct choice *c = &way->choices[i];
 
         if (c->name.grade == RH_NAME_LIVE && (!best || c->name.distance < best->name.distance))
             best = c;
@@ -797,9 +796,10 @@ static void describe_way(struct query *q, const struct access *access, struct wa
         if (out->rank < RH_RANK_VAGUE && speaks_for_itself(way->at))
             try_variables(q, way, &place, false, out);
     }
-    if (out->rank == RH_RANK_NONE && !out->leaf) {
+    if (out->rank == RH_RANK_NONE) {
         rh_answer_by_view(&q->e->types, &place, &seen);
-        *out = seen;
+        if (seen.rank != RH_RANK_NONE || !out->leaf)
+            *out = seen;
     }
 }
 

@@ -167,13 +167,13 @@ class Table(Case):
         lines, _ = self.rows()
         rows = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in lines[1:]]
         self.assertEqual(rows, [
-            ["/elsewhere/copy.c:?", "read", "varies", "worker", "-", "0000000000000003"],
-            ["bank.c:41:7", "read", "8", "deposit", "account->balance", "fedcba9876543210"],
-            ["bank.c:41:7", "write", "8", "deposit", "account->balance", "0000000000000001"],
-            ["bank.c:91:1", "write", "<=32", "größe", "nähe[?[31m'\"?]", "0000000000000005"],
-            ["stats.h:12:5", "atomic update", "4", "count (inlined into worker)", "counter",
+            ["3", "/elsewhere/copy.c:?", "read", "varies", "worker", "-", "0000000000000003"],
+            ["0", "bank.c:41:7", "read", "8", "deposit", "account->balance", "fedcba9876543210"],
+            ["1", "bank.c:41:7", "write", "8", "deposit", "account->balance", "0000000000000001"],
+            ["5", "bank.c:91:1", "write", "<=32", "größe", "nähe[?[31m'\"?]", "0000000000000005"],
+            ["2", "stats.h:12:5", "atomic update", "4", "count (inlined into worker)", "counter",
              "0000000000000002"],
-            ["?", "fence", "-", "_start", "-", "0000000000000004"],
+            ["4", "?", "fence", "-", "_start", "-", "0000000000000004"],
         ])
 
     def test_summary(self):
@@ -207,12 +207,12 @@ class Table(Case):
         ran = subprocess.run([RACEHIVE, "sites", self.path("bank")], cwd="/", check=True,
                              stdout=subprocess.PIPE)
         # The root folder is above everything: only its slash is cut off.
-        self.assertIn(f"\n{self.folder[1:]}/bank.c:41:7 ", ran.stdout.decode())
+        self.assertIn(f"  {self.folder[1:]}/bank.c:41:7 ", ran.stdout.decode())
         inner = self.path("inner")
         os.mkdir(inner)
         ran = subprocess.run([RACEHIVE, "sites", "../bank"], cwd=inner, check=True,
                              stdout=subprocess.PIPE)
-        self.assertIn(f"\n{self.folder}/bank.c:41:7 ", ran.stdout.decode())
+        self.assertIn(f"  {self.folder}/bank.c:41:7 ", ran.stdout.decode())
 
     def on_terminal(self, **environment):
         """What a terminal would receive."""

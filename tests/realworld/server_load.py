@@ -1,11 +1,13 @@
 """Loads a memcached or redis server on 127.0.0.1 and verifies every answer.
 
-server_load.py memcached|redis PORT CONNECTIONS COMMANDS
+server_load.py mixed|stream memcached|redis PORT CONNECTIONS COMMANDS
 
 Every connection sends COMMANDS commands on keys of its own, in pipelined batches whose contents
-follow from the connection's number alone, and knows what each answer must be. All connections
-also count on one shared key, whose last value must be the number of all counts: an update that
-two server threads lose between them shows there.
+follow from the connection's number alone, and knows what each answer must be.
+mixed:  sets, gets and deletes with values of many sizes. All connections also count on one shared
+        key, whose last value must be the number of all counts: an update that two server threads
+        lose between them shows there.
+stream: one batch of small sets and gets over and over, which costs the client next to nothing.
 """
 
 import random
@@ -14,6 +16,7 @@ import sys
 import threading
 
 BATCH = 40
+STREAM_BATCH = 500
 KEYS = 200
 SHARED = b"shared-counter"
 TIMEOUT = 600
@@ -37,8 +40,14 @@ class Memcached:
     def count(self, key):
         return b"incr %s 1\r\n" % key
 
+    def answer_set(self):
+        return b"STORED\r\n"
+
+    def answer_get(self, key, value):
+        return b"VALUE %s 0 %d\r\n%s\r\nEND\r\n" % (key, len(value), value)
+
     def read_set(self):
-        return self.stream.readline() == b"STORED\r\n"
+        return self.stream.readline() == self.answer_set()
 
     def read_get(self):
         line = self.stream.readline()
@@ -78,8 +87,14 @@ class Redis:
     def count(self, key):
         return self.encode(b"INCR", key)
 
+    def answer_set(self):
+        return b"+OK\r\n"
+
+    def answer_get(self, _, value):
+        return b"$%d\r\n%s\r\n" % (len(value), value)
+
     def read_set(self):
-        return self.stream.readline() == b"+OK\r\n"
+        return self.stream.readline() == self.answer_set()
 
     def read_get(self):
         size = int(self.stream.readline()[1:])
@@ -126,12 +141,15 @@ class Client:
         self.counts += 1
         return commands.count(SHARED), commands.read_count, None
 
+    def send(self, request):
+        """Sends aside: the server may stop reading until its own answers are read."""
+        sender = threading.Thread(target=self.socket.sendall, args=(request,))
+        sender.start()
+        return sender
+
     def send_batch(self, size):
         batch = [self.make_command() for _ in range(size)]
-        sender = threading.Thread(
-            target=self.socket.sendall, args=(b"".join(request for request, _, _ in batch),)
-        )
-        sender.start()
+        sender = self.send(b"".join(request for request, _, _ in batch))
         last = 0
         for request, read, expected in batch:
             answer = read()
@@ -143,14 +161,38 @@ class Client:
                 raise ValueError(f"wrong answer {answer!r:.80} to {request!r:.80}")
         sender.join()
 
-    def run(self, commands):
+    def run_mixed(self, commands):
         while commands > 0:
             self.send_batch(min(BATCH, commands))
             commands -= BATCH
 
+    def run_stream(self, commands):
+        request, expected = b"", b""
+        for step in range(STREAM_BATCH):
+            key = b"key-%d-%d" % (self.number, step // 5)
+            value = key * 3
+            if step % 5 == 0:
+                request += self.commands.set(key, value)
+                expected += self.commands.answer_set()
+            else:
+                request += self.commands.get(key)
+                expected += self.commands.answer_get(key, value)
+        for _ in range(commands // STREAM_BATCH):
+            sender = self.send(request)
+            if self.commands.stream.read(len(expected)) != expected:
+                raise ValueError("wrong answer in a stream")
+            sender.join()
+
+
+def count_in_all(clients):
+    """What the shared counter must be, and what it is."""
+    first = clients[0]
+    first.socket.sendall(first.commands.get(SHARED))
+    return sum(client.counts for client in clients), int(first.commands.read_get())
+
 
 def main():
-    protocol, (port, connections, commands) = sys.argv[1], map(int, sys.argv[2:])
+    kind, protocol, (port, connections, commands) = sys.argv[1], sys.argv[2], map(int, sys.argv[3:])
     clients = [Client(protocol, port, number) for number in range(connections)]
     first = clients[0]
     first.socket.sendall(first.commands.set(SHARED, b"0"))
@@ -161,8 +203,8 @@ def main():
 
     def run(client):
         try:
-            client.run(commands)
-        except Exception as error:  # whatever went wrong, the run failed, and the others end
+            getattr(client, "run_" + kind)(commands)
+        except Exception as error:  # whatever went wrong, the load failed, and the others end
             failures.append(f"connection {client.number}: {error!r}")
 
     threads = [threading.Thread(target=run, args=(client,)) for client in clients]
@@ -173,12 +215,10 @@ def main():
     if failures:
         sys.exit("\n".join(failures))
 
-    counted = sum(client.counts for client in clients)
-    first.socket.sendall(first.commands.get(SHARED))
-    total = int(first.commands.read_get())
-    if total != counted:
-        sys.exit(f"the shared counter is {total} after {counted} counts")
-    print(f"{connections * commands} answers verified, {counted} counts")
+    expected, found = count_in_all(clients)
+    if expected != found:
+        sys.exit(f"the shared counter is {found} after {expected} counts")
+    print(f"{connections * commands} answers verified, {expected} counts")
 
 
 main()

@@ -30,16 +30,16 @@ stop_memcached() {
     rw_await_end
 }
 
-# load_memcached CONNECTIONS COMMANDS
+# load_memcached KIND CONNECTIONS COMMANDS
 load_memcached() {
-    python3 "$RW_HERE/server_load.py" memcached "$port" "$1" "$2"
+    python3 "$RW_HERE/server_load.py" "$1" memcached "$port" "$2" "$3"
 }
 
 rw_test() {
     local port threads tests=(t/{cas,getset,incrdecr,noreply,evictions}.t)
     for threads in 1 2 4; do
         start_memcached "$threads"
-        load_memcached 16 "$(rw_scaled 8000 1500)"
+        load_memcached mixed 16 "$(rw_scaled 8000 1500)"
         stop_memcached
     done
     [[ $RW_SCALE == small ]] || tests+=(t/{chunked-items,lru-crawler,slabs-reassign2}.t)
@@ -51,7 +51,7 @@ rw_test() {
 bench() {
     local port
     start_memcached 2
-    load_memcached 8 6000
+    load_memcached stream 8 60000
     stop_memcached
 }
 

@@ -36,16 +36,16 @@ stop_redis() {
     rw_await_end
 }
 
-# load_redis CONNECTIONS COMMANDS
+# load_redis KIND CONNECTIONS COMMANDS
 load_redis() {
-    python3 "$RW_HERE/server_load.py" redis "$port" "$1" "$2"
+    python3 "$RW_HERE/server_load.py" "$1" redis "$port" "$2" "$3"
 }
 
 # check_saving: a snapshot by a forked child while clients write, read back unharmed.
 check_saving() {
     local keys
     cli BGSAVE
-    load_redis 8 "$1"
+    load_redis mixed 8 "$1"
     until [[ $(cli INFO persistence) == *rdb_bgsave_in_progress:0* ]]; do
         sleep 0.1
     done
@@ -59,7 +59,7 @@ rw_test() {
     local port io_threads
     for io_threads in 1 2 4; do
         start_redis "$io_threads"
-        load_redis 24 "$(rw_scaled 4000 600)"
+        load_redis mixed 24 "$(rw_scaled 4000 600)"
         "$RW_DIR/redis/src/redis-benchmark" -h 127.0.0.1 -p "$port" -q --threads 2 -c 50 -P 8 \
             -n "$(rw_scaled 40000 5000)" -r 10000 -t ping,set,get,incr,lpush,lpop,sadd,zadd
         stop_redis
@@ -73,10 +73,11 @@ rw_test() {
     )
 }
 
+# One I/O thread: more of them spin while they wait, which would be counted as work.
 bench() {
     local port
-    start_redis 2
-    load_redis 8 6000
+    start_redis 1
+    load_redis stream 8 120000
     stop_redis
 }
 
