@@ -13,6 +13,25 @@ add_library(rh_llvm INTERFACE)
 target_include_directories(rh_llvm SYSTEM INTERFACE ${RH_LLVM_INCLUDE})
 target_link_libraries(rh_llvm INTERFACE ${RH_LLVM_LIBDIR}/libLLVM-${RH_LLVM_VERSION}.so)
 
+# racehive-instrument runs in every link, also those of configure scripts, where loading the shared
+# libLLVM takes longer than the work: it has what it needs of LLVM inside. A sanitizer wants the
+# shared library.
+add_library(rh_llvm_inside INTERFACE)
+if(RH_SANITIZE)
+  target_link_libraries(rh_llvm_inside INTERFACE rh_llvm)
+else()
+  execute_process(COMMAND ${RH_LLVM_CONFIG} --link-static --libs x86 bitreader bitwriter irreader
+                          passes linker object analysis target mc core
+                  OUTPUT_VARIABLE archives OUTPUT_STRIP_TRAILING_WHITESPACE
+                  COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${RH_LLVM_CONFIG} --bindir OUTPUT_VARIABLE llvm_bin
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(archives UNIX_COMMAND "${archives}")
+  target_link_options(rh_llvm_inside INTERFACE -no-pie -L${RH_LLVM_LIBDIR} -B${llvm_bin}
+                      -fuse-ld=lld -Wl,--gc-sections)
+  target_link_libraries(rh_llvm_inside INTERFACE ${archives} stdc++ z zstd m)
+endif()
+
 find_package(PkgConfig REQUIRED)
 foreach(dependency sqlite3:rh_sqlite libzstd:rh_zstd cmocka:rh_cmocka)
   string(REPLACE ":" ";" pair ${dependency})

@@ -140,8 +140,8 @@ static LLVMCodeModel code_model(const struct rh_module *m)
 static enum rh_status make_machine(const struct rh_module *m, const struct rh_codegen *cg,
                                    LLVMTargetMachineRef *machine)
 {
-    LLVMInitializeAllAsmPrinters();
-    LLVMInitializeAllAsmParsers();
+    LLVMInitializeNativeAsmPrinter();
+    LLVMInitializeNativeAsmParser();
     LLVMTargetRef target;
     char *text = NULL;
     if (LLVMGetTargetFromTriple(LLVMGetTarget(m->llvm), &target, &text)) {

@@ -27,9 +27,7 @@ static void init_llvm(void)
     static const char *const options[] = {"racehive", "-disable-auto-upgrade-debug-info"};
 
     LLVMParseCommandLineOptions(2, options, NULL);
-    LLVMInitializeAllTargetInfos();
-    LLVMInitializeAllTargets();
-    LLVMInitializeAllTargetMCs();
+    LLVMInitializeNativeTarget();
 }
 
 static void keep_complaint(LLVMDiagnosticInfoRef info, void *data)

@@ -569,7 +569,7 @@ static void test_unfit_loops_are_left_alone(void **state)
         const char *before = print_module(w, m);
         struct rh_cfg *cfg = rh_cfg_build(rh_ir_find_function(m, "f"));
         assert_int_equal(cfg->loop_count, 1);
-        struct rh_loop_copy copy = {NULL};
+        struct rh_loop_copy copy = {.copies = RH_MAP_INIT};
         enum rh_status status = rh_rewrite_copy_loop(m, &cfg->loops[0], "nop", "!i", &copy);
         if (status != bodies[i].status)
             fail_msg("%s: %s", bodies[i].body, rh_error_text());
