@@ -34,6 +34,7 @@ check-all: all
 	@sh scripts/check $(BUILD) all
 
 bench: all
+	@sh scripts/install-dependencies valgrind $$(tests/realworld/run --packages)
 	@sh bench/run $(BUILD)
 
 install: all

@@ -58,9 +58,9 @@ rw_recipe_command() {
 # packing and unpacking have in common is seen.
 rw_round_trip() {
     local packed=$RW_TMP/packed
-    "$1" <"$4" >"$packed"
-    "$2" <"$packed" | cmp - "$4"
-    "$3" <"$packed" | cmp - "$4"
+    "$1" <"$4" >"$packed" || rw_fail "cannot pack"
+    "$2" <"$packed" | cmp - "$4" || rw_fail "what was packed is not what is unpacked"
+    "$3" <"$packed" | cmp - "$4" || rw_fail "the system's own tool unpacks something else"
 }
 
 # ---- servers ----
@@ -74,13 +74,16 @@ rw_serve() {
     trap 'exit 1' INT TERM HUP
     set -m
     # shellcheck disable=SC2086 # a prefix of several words
-    ${RW_WRAP:-} "$@" >>"$RW_TMP/server.log" 2>&1 &
+    ${RW_WRAP:-} "$@" >"$RW_TMP/server.log" 2>&1 &
     rw_server=$!
     set +m
 }
 
 rw_kill_server() {
-    [[ -z $rw_server ]] || kill -KILL -- "-$rw_server" 2>/dev/null || true
+    if [[ -n $rw_server ]]; then
+        kill -KILL -- "-$rw_server" 2>/dev/null || true
+        wait "$rw_server" 2>/dev/null || true
+    fi
     rw_server=
 }
 

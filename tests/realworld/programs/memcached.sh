@@ -14,12 +14,14 @@ rw_build() {
     make -j2
 }
 
-# start_memcached THREADS: sets `port`; the server picks a free one and tells it in a file.
+# start_memcached THREADS: sets `port`; the server picks a free one and tells it in a file. It sets
+# its limit of open files to the connections it allows, and valgrind lets it set the old limit only.
 start_memcached() {
     local file=$RW_TMP/port
+    ulimit -Sn 1024
     rm -f "$file"
     MEMCACHED_PORT_FILENAME=$file rw_serve "$RW_DIR/memcached/memcached" \
-        -l 127.0.0.1 -p -1 -U 0 -u "$(id -un)" -A -t "$1" -m 256
+        -l 127.0.0.1 -p -1 -U 0 -u "$(id -un)" -A -t "$1" -m 256 -c 1024
     rw_await test -s "$file"
     port=$(sed -n 's/^TCP INET: //p' "$file")
 }
