@@ -206,7 +206,7 @@ CASES = {
     "all-on-no-aslr": lambda: check_all_on(wrap=("setarch", "-R")),
     "stress": lambda: check_stress(),
     "stress-flag": lambda: check_stress("--rh-keys=flag"),
-    "stress-static": lambda: check_stress("-static", "-no-pie"),
+    "stress-static": lambda: check_stress("-static"),
     "stress-mdwe": lambda: check_stress(wrap=sandbox("mdwe"), wanted=10000),
     "sandbox-no-patching": lambda: check_idle_in_sandbox("no-patching"),
     "sandbox-no-membarrier": lambda: check_idle_in_sandbox("no-membarrier"),

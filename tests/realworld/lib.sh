@@ -40,6 +40,7 @@ rw_data() {
 
 # rw_command WORD...: prints a bench's command line that wraps the given program.
 rw_command() {
+    # shellcheck disable=SC2016 # for whoever runs the line to expand
     printf '$RW_WRAP'
     printf ' %q' "$@"
     printf '\n'
@@ -47,6 +48,7 @@ rw_command() {
 
 # rw_recipe_command PROGRAM FUNCTION: prints a bench's command line that calls a recipe's function.
 rw_recipe_command() {
+    # shellcheck disable=SC2016 # for the other shell to expand
     local script='. "$RW_HERE/lib.sh"; . "$RW_HERE/programs/$0.sh"; "$1"'
     printf '%q ' env RW_HERE="$RW_HERE" RW_DIR="$RW_DIR" RW_TMP="$RW_TMP" RW_SCALE="$RW_SCALE" \
         bash -euo pipefail -c "$script" "$1" "$2"
