@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-
 static const char sqlite_magic[] = "SQLite format 3";
 
 /* What is known of the program whose sidecar is wanted. */
