@@ -40,6 +40,7 @@ enum rh_site_flags {
     RH_SITE_SIZED = 1,   /* size known only when it runs (memcpy and friends) */
     RH_SITE_PARTIAL = 2, /* may touch fewer bytes than size (masked vector access) */
     RH_SITE_VOLATILE = 4,
+    RH_SITE_AT_LEAST = 8, /* may touch more bytes than size (strings) */
 };
 
 struct rh_site_record {

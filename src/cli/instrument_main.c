@@ -1,6 +1,7 @@
 /*
  * racehive-instrument, the step of a link that racehive-ld runs as a child process: reads the
- * merged module, puts keys into it, writes the object, and leaves PROG.racehive.
+ * merged module, finds the candidates, puts keys at their sites, writes the object, and leaves
+ * PROG.racehive.
  *
  * It talks with racehive-ld over its standard input and output. When the object is written it says
  * `object`; while the linker runs, it makes the sidecar; then it is told `build-id HEX` (or `-` for
@@ -11,20 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/analysis.h"
 #include "base/args.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/map.h"
 #include "instrument/keys.h"
 #include "ir/assembly.h"
 #include "ir/link.h"
 #include "ir/rewrite.h"
+#include "cli/findings.h"
 #include "store/sidecar.h"
 
 enum { MODULE_LEVEL = 3 }; /* of zstd: the link waits for it */
 
 struct options {
-    const char *input, *object, *sidecar, *program, *type, *keys, *cpu, *features, *config;
+    const char *input, *object, *sidecar, *program, *type, *keys, *sites, *cpu, *features, *config;
     uint64_t opt;
     uint64_t pic;
     bool merge, has_asm, verbose;
@@ -33,6 +35,9 @@ struct options {
 struct work {
     const struct options *options;
     struct rh_module *module;
+    struct rh_analysis analysis;
+    struct rh_findings findings;
+    bool analysed;
     struct rh_sites sites;
     struct rh_keys_result result;
     struct rh_strbuf config;
@@ -56,6 +61,33 @@ static enum rh_status parse_mode(const char *text, enum rh_key_mode *mode)
     return rh_fail(RH_ERR_USAGE, "keys are patch, flag or none, not '%s'", text);
 }
 
+static void show_phase(enum rh_phase phase, double seconds)
+{
+    rh_log_step("analysed %s in %.2f s", rh_phase_name(phase), seconds);
+}
+
+/* Which accesses are sites: those in a candidate, or, if nothing is to be proved, all that are not
+ * plainly private. */
+static enum rh_status choose_sites(struct work *w)
+{
+    const struct options *o = w->options;
+    struct rh_analysis_options options = {
+        .is_library = strcmp(o->type, "shared") == 0,
+        .progress = show_phase,
+    };
+    w->analysed = strcmp(o->sites, "candidates") == 0;
+    if (w->analysed)
+        rh_analysis_run(w->module, &options, &w->analysis);
+    else if (strcmp(o->sites, "all") == 0)
+        rh_accesses_collect(w->module, &w->analysis.accesses);
+    else
+        return rh_fail(RH_ERR_USAGE, "sites are candidates or all, not '%s'", o->sites);
+    rh_sites_collect(&w->analysis.accesses, &w->sites);
+    if (w->analysed)
+        rh_findings_describe(&w->analysis, &w->sites, &w->findings);
+    return RH_OK;
+}
+
 static enum rh_status write_object(struct work *w)
 {
     const struct options *o = w->options;
@@ -69,10 +101,10 @@ static enum rh_status write_object(struct work *w)
     enum rh_status status = parse_mode(o->keys, &mode);
     if (status == RH_OK)
         status = rh_ir_open(o->input, RH_IR_PREPARE_LOOPS, &w->module);
+    if (status == RH_OK)
+        status = choose_sites(w);
     if (status != RH_OK)
         return status;
-    rh_log_step("collecting sites");
-    rh_sites_collect(w->module, &w->sites);
     rh_log_step("inserting %zu keys for %zu sites", w->sites.keys.len, w->sites.sites.len);
     status = rh_keys_insert(w->module, &w->sites, mode, &w->result);
     if (status == RH_OK)
@@ -82,40 +114,12 @@ static enum rh_status write_object(struct work *w)
 
 /* --- the sidecar --- */
 
-/* Locations are shared by many sites: each is turned once. */
-static const struct rh_sidecar_location *
-convert_location(struct rh_map *done, struct rh_arena *arena, const struct rh_loc *loc)
-{
-    if (!loc)
-        return NULL;
-    struct rh_sidecar_location *out = rh_map_get_ptr(done, rh_map_key(loc));
-    if (out)
-        return out;
-    out = rh_arena_new(arena, struct rh_sidecar_location);
-    *out = (struct rh_sidecar_location){
-        .file = loc->file,
-        .line = loc->line,
-        .column = loc->column,
-        .function = loc->function,
-        .linkage = loc->linkage,
-        .inlined_at = convert_location(done, arena, loc->inlined_at),
-    };
-    rh_map_put_ptr(done, rh_map_key(loc), out);
-    return out;
-}
-
 static void add_sites(struct work *w, struct rh_sidecar_writer *writer)
 {
-    struct rh_map done = RH_MAP_INIT;
+    struct rh_sources sources = {.arena = &w->sites.arena};
     for (size_t i = 0; i < w->sites.sites.len; i++) {
         const struct rh_site *site = &w->sites.sites.data[i];
-        const struct rh_function *fn = site->inst->fn;
-        struct rh_sidecar_function function = {
-            .name = fn->loc ? fn->loc->function : fn->name,
-            .linkage = fn->name,
-            .file = fn->loc ? fn->loc->file : NULL,
-            .line = fn->loc ? fn->loc->line : 0,
-        };
+        struct rh_sidecar_function function = rh_sources_function(site->inst->fn);
         rh_sidecar_add_site(
             writer, &(struct rh_sidecar_site){
                         .number = (uint32_t)i,
@@ -126,11 +130,11 @@ static void add_sites(struct work *w, struct rh_sidecar_writer *writer)
                         .size = site->record.size,
                         .flags = site->record.flags,
                         .function = &function,
-                        .location = convert_location(&done, &w->sites.arena, site->inst->loc),
+                        .location = rh_sources_location(&sources, site->inst->loc),
                         .expression = site->expression,
                     });
     }
-    rh_map_release(&done);
+    rh_map_release(&sources.done);
 }
 
 static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
@@ -144,8 +148,12 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
     if (w->config.len)
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_CONFIG, rh_strbuf_text(&w->config));
     for (int s = 0; s < RH_SKIP_COUNT; s++)
-        rh_sidecar_set_skipped(writer, rh_skip_name(s), w->sites.skipped[s]);
+        rh_sidecar_set_skipped(writer, rh_skip_name(s), w->analysis.accesses.skipped[s]);
     add_sites(w, writer);
+    if (w->analysed)
+        rh_findings_write(&w->findings, writer);
+    else
+        rh_sidecar_set_meta(writer, RH_SIDECAR_META_UNANALYSED, "it was built with --rh-sites=all");
     for (size_t k = 0; k < w->sites.keys.len; k++)
         rh_sidecar_add_key(writer, (uint32_t)k, &w->result.records[k]);
     rh_sidecar_set_module(writer, bitcode->data, bitcode->len, MODULE_LEVEL);
@@ -211,7 +219,9 @@ static enum rh_status instrument(const struct options *o)
     }
     rh_strbuf_release(&w.config);
     rh_keys_result_release(&w.result);
+    rh_findings_release(&w.findings);
     rh_sites_release(&w.sites);
+    rh_analysis_release(&w.analysis);
     if (w.module)
         rh_ir_close(w.module);
     return status;
@@ -261,7 +271,7 @@ static enum rh_status run(const struct rh_command *command, struct options *o, i
 
 int main(int argc, char **argv)
 {
-    struct options o = {.type = "exe", .keys = "patch", .opt = 2};
+    struct options o = {.type = "exe", .keys = "patch", .sites = "candidates", .opt = 2};
     const struct rh_option table[] = {
         RH_OPTION_STRING("input", &o.input, "FILE", "merged bitcode to instrument"),
         RH_OPTION_STRING("object", &o.object, "FILE", "object, or merged bitcode, to write"),
@@ -269,6 +279,7 @@ int main(int argc, char **argv)
         RH_OPTION_STRING("program", &o.program, "FILE", "name of the program being linked"),
         RH_OPTION_STRING("type", &o.type, "exe|shared", "what is being linked"),
         RH_OPTION_STRING("keys", &o.keys, "patch|flag|none", "how keys are switched"),
+        RH_OPTION_STRING("sites", &o.sites, "candidates|all", "which accesses get a key"),
         RH_OPTION_STRING("cpu", &o.cpu, "NAME", "processor to generate code for"),
         RH_OPTION_STRING("features", &o.features, "LIST", "processor features, as LLVM names them"),
         RH_OPTION_STRING("config", &o.config, "FILE", "configuration to keep in the sidecar"),
@@ -282,7 +293,7 @@ int main(int argc, char **argv)
     const struct rh_command command = {
         .name = "racehive-instrument",
         .synopsis = "--input=FILE --object=FILE --sidecar=FILE --program=FILE [OPTIONS]",
-        .summary = "Puts keys into a merged module; run by racehive-ld, not by hand.",
+        .summary = "Finds candidates and puts keys into a merged module; run by racehive-ld, not by hand.",
         .options = table,
     };
     rh_log_set_program("racehive");

@@ -47,7 +47,7 @@ static void tame(char *text)
 static size_t measure(const char *text)
 {
     size_t width = 0;
-    for (; *text; text++)
+    for (; text && *text; text++)
         width += ((unsigned char)*text & 0xC0) != 0x80;
     return width;
 }
@@ -85,6 +85,12 @@ static size_t *measure_columns(const struct rh_table *table)
     return widths;
 }
 
+static void paint(const char *text, enum rh_colour colour, FILE *out, bool coloured)
+{
+    bool painted = coloured && colour != RH_COLOUR_NONE;
+    fprintf(out, "%s%s%s", painted ? escapes[colour] : "", text, painted ? ESCAPE_OFF : "");
+}
+
 static void print_row(const struct rh_table *table, const struct rh_table_cell *cells,
                       const size_t *widths, FILE *out, bool coloured)
 {
@@ -92,15 +98,25 @@ static void print_row(const struct rh_table *table, const struct rh_table_cell *
         const struct rh_table_cell *cell = &cells[i];
         bool is_last = i + 1 == table->column_count;
         int padding = widths[i] > cell->width ? (int)(widths[i] - cell->width) : 0;
-        bool paint = coloured && cell->colour != RH_COLOUR_NONE;
         if (table->columns[i].right)
             fprintf(out, "%*s", padding, "");
-        fprintf(out, "%s%s%s", paint ? escapes[cell->colour] : "", cell->text,
-                paint ? ESCAPE_OFF : "");
+        paint(cell->text, cell->colour, out, coloured);
         if (!table->columns[i].right && !is_last)
             fprintf(out, "%*s", padding, "");
         fputs(is_last ? "\n" : gap, out);
     }
+}
+
+static void print_titles(const struct rh_table *table, const size_t *widths, FILE *out,
+                         bool coloured)
+{
+    struct rh_table_cell *titles = rh_calloc(table->column_count, sizeof *titles);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const char *title = table->columns[i].title;
+        titles[i] = (struct rh_table_cell){title, measure(title), RH_COLOUR_BOLD};
+    }
+    print_row(table, titles, widths, out, coloured);
+    free(titles);
 }
 
 void rh_table_print(const struct rh_table *table, FILE *out, bool coloured)
@@ -109,14 +125,27 @@ void rh_table_print(const struct rh_table *table, FILE *out, bool coloured)
         return;
     size_t count = table->column_count;
     size_t *widths = measure_columns(table);
-    struct rh_table_cell *titles = rh_calloc(count, sizeof *titles);
-    for (size_t i = 0; i < count; i++) {
-        const char *title = table->columns[i].title;
-        titles[i] = (struct rh_table_cell){title, measure(title), RH_COLOUR_BOLD};
-    }
-    print_row(table, titles, widths, out, coloured);
+    if (table->columns[0].title)
+        print_titles(table, widths, out, coloured);
     for (size_t i = 0; i + count <= table->cells.len; i += count)
         print_row(table, &table->cells.data[i], widths, out, coloured);
-    free(titles);
     free(widths);
+}
+
+void rh_table_print_text(const char *text, enum rh_colour colour, FILE *out, bool coloured)
+{
+    char *copy = rh_strdup(text);
+    tame(copy);
+    paint(copy, colour, out, coloured);
+    free(copy);
+}
+
+enum rh_colour rh_table_access_colour(enum rh_access_kind access)
+{
+    static const enum rh_colour colours[RH_ACCESS_COUNT] = {
+        [RH_ACCESS_READ] = RH_COLOUR_NONE,          [RH_ACCESS_WRITE] = RH_COLOUR_YELLOW,
+        [RH_ACCESS_ATOMIC_READ] = RH_COLOUR_CYAN,   [RH_ACCESS_ATOMIC_WRITE] = RH_COLOUR_CYAN,
+        [RH_ACCESS_ATOMIC_UPDATE] = RH_COLOUR_CYAN, [RH_ACCESS_FENCE] = RH_COLOUR_CYAN,
+    };
+    return colours[access];
 }

@@ -10,7 +10,8 @@
  *     rh_table_release(&table);
  *
  * Cells are added row by row and copied; control characters in them are made harmless. A few very
- * wide cells do not widen their column for all rows: they push the rest of their own row aside.
+ * wide cells do not widen their column for all rows: they push the rest of their own row aside. A
+ * table whose columns have no titles prints none.
  */
 #ifndef RH_CLI_TABLE_H
 #define RH_CLI_TABLE_H
@@ -18,6 +19,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/vec.h"
+#include "racehive/image.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,8 +34,8 @@ enum rh_colour {
 };
 
 struct rh_table_column {
-    const char *title;
-    bool right; /* aligned */
+    const char *title; /* NULL: none; then no column has one */
+    bool right;        /* aligned */
 };
 
 struct rh_table_cell {
@@ -59,5 +61,11 @@ void rh_table_addf(struct rh_table *table, enum rh_colour colour, const char *fm
 
 /* Prints titles and rows; nothing if there are no rows. */
 void rh_table_print(const struct rh_table *table, FILE *out, bool coloured);
+
+/* Prints a text outside any table as a cell would be: harmless, and in its colour if wanted. */
+void rh_table_print_text(const char *text, enum rh_colour colour, FILE *out, bool coloured);
+
+/* The colour in which all commands show an access. */
+enum rh_colour rh_table_access_colour(enum rh_access_kind access);
 
 #endif

@@ -77,6 +77,40 @@ static void colours_do_not_count_as_width(void **state)
                  "\033[36ma\033[0m     1  x\n");
 }
 
+static void a_table_without_titles_has_rows_alone(void **state)
+{
+    (void)state;
+    static const struct rh_table_column untitled[2] = {{0}};
+    struct rh_table table;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    rh_table_init(&table, untitled, 2);
+    rh_table_add(&table, "a", RH_COLOUR_NONE);
+    rh_table_add(&table, "1", RH_COLOUR_NONE);
+    rh_table_add(&table, "bcd", RH_COLOUR_NONE);
+    rh_table_add(&table, "2", RH_COLOUR_NONE);
+    rh_table_print(&table, out, true);
+    rh_table_release(&table);
+    fclose(out);
+    assert_string_equal(text, "a    1\nbcd  2\n");
+    free(text);
+}
+
+static void texts_outside_tables_are_harmless_too(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    rh_table_print_text("a\033b", RH_COLOUR_NONE, out, true);
+    rh_table_print_text("c", RH_COLOUR_BOLD, out, true);
+    rh_table_print_text("d", RH_COLOUR_BOLD, out, false);
+    fclose(out);
+    assert_string_equal(text, "a?b\033[1mc\033[0md");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -85,6 +119,8 @@ int main(void)
         cmocka_unit_test(a_very_wide_cell_moves_its_own_row_alone),
         cmocka_unit_test(control_characters_are_harmless),
         cmocka_unit_test(colours_do_not_count_as_width),
+        cmocka_unit_test(a_table_without_titles_has_rows_alone),
+        cmocka_unit_test(texts_outside_tables_are_harmless_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,6 +49,15 @@ static enum rh_status set_keys(struct rh_settings *settings, const char *value)
     return RH_OK;
 }
 
+static enum rh_status set_sites(struct rh_settings *settings, const char *value)
+{
+    if (strcmp(value, "candidates") != 0 && strcmp(value, "all") != 0)
+        return rh_fail(RH_ERR_USAGE, "unknown choice of sites '%s'; use 'candidates' or 'all'",
+                       value);
+    settings->sites = value;
+    return RH_OK;
+}
+
 static enum rh_status set_linker(struct rh_settings *settings, const char *value)
 {
     settings->linker = value;
@@ -89,6 +98,11 @@ static const char *get_keys(const struct rh_settings *settings)
     return settings->keys;
 }
 
+static const char *get_sites(const struct rh_settings *settings)
+{
+    return settings->sites;
+}
+
 static const char *get_linker(const struct rh_settings *settings)
 {
     return settings->linker;
@@ -116,11 +130,13 @@ struct setting {
 
 static const struct setting table[] = {
     {"profile", "RACEHIVE_PROFILE", "NAME", set_profile, get_profile,
-     "production (keys at the sites, the default) or off (plain clang)"},
+     "production (keys at candidate sites, the default) or off (plain clang)"},
     {"config", "RACEHIVE_CONFIG", "FILE", set_config, get_config,
      "suppressions, extra synchronisation functions, entry points"},
     {"keys", "RACEHIVE_KEYS", "KIND", set_keys, get_keys,
      "patch (code patched while it runs, the default), flag (a tested flag), none (to measure by)"},
+    {"sites", "RACEHIVE_SITES", "WHICH", set_sites, get_sites,
+     "candidates (keys where a race is possible, the default), all (no analysis, keys everywhere)"},
     {"keep-temps", "RACEHIVE_KEEP_TEMPS", NULL, set_keep_temps, get_keep_temps,
      "keep the intermediate files in PROG.racehive-temps"},
     {"help", NULL, NULL, set_help, NULL, "show these options"},
@@ -137,7 +153,7 @@ bool rh_settings_owns(const char *word)
 
 enum rh_status rh_settings_read_environment(struct rh_settings *settings)
 {
-    *settings = (struct rh_settings){.profile = RH_PROFILE_PRODUCTION, .keys = "patch"};
+    *settings = (struct rh_settings){.profile = RH_PROFILE_PRODUCTION, .keys = "patch", .sites = "candidates"};
     for (size_t i = 0; i < TABLE_COUNT; i++) {
         const char *value = table[i].variable ? getenv(table[i].variable) : NULL;
         if (!value || !*value)

@@ -27,7 +27,8 @@ enum rh_profile {
 struct rh_settings {
     enum rh_profile profile;
     const char *config; /* NULL: none */
-    const char *keys;   /* "patch" or "flag" */
+    const char *keys;   /* "patch", "flag" or "none" */
+    const char *sites;  /* "candidates" or "all" */
     const char *linker; /* the linker that clang would call for the user; NULL: its default */
     bool keep_temps;
     bool verbose;

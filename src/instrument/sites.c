@@ -8,94 +8,60 @@
 #include "base/strbuf.h"
 #include "ir/expr.h"
 
-/* The numbers of memory orders are written as they are in the module's snapshot. */
-_Static_assert((int)RH_ORDER_SEQ_CST == (int)RH_MO_SEQ_CST, "image.h repeats ir.h's orders");
-
-const char *rh_skip_name(enum rh_skip skip)
-{
-    static const char *const names[] = {
-#define RH_SKIP_NAME(id, name) name,
-        RH_SKIPS(RH_SKIP_NAME)
-#undef RH_SKIP_NAME
-    };
-    return names[skip];
-}
-
-/* One access found in a block, before it is given a key. */
-struct access {
-    struct rh_value *inst;
-    struct rh_value *pointer;
-    struct rh_value *length;
-    struct rh_value *base; /* pointer less its constant offsets */
-    int64_t offset;        /* of pointer from base */
-    struct rh_site_record record;
-    bool alone; /* never shares a key */
-    bool acquires;
+/* A site of the current block, before it is given a key. */
+struct member {
+    const struct rh_access *access;
+    struct rh_value *base; /* its pointer less the constant offsets */
+    int64_t offset;        /* of the pointer from base */
 };
 
-/* A key being filled: accesses of the current block that share a base. */
+/* A key being filled: sites of the current block that share a base. */
 struct group {
     struct rh_value *base;
-    RH_VEC(struct access) members;
+    RH_VEC(struct member) members;
 };
 
 struct collector {
-    struct rh_module *module;
+    const struct rh_accesses *accesses;
     struct rh_sites *out;
     struct rh_expr *expr;
     struct rh_function *fn;
     struct rh_cfg *cfg;
     uint32_t *loop_key;        /* per loop of the function: its key, or RH_NO_LOOP */
-    struct rh_map escapes;     /* alloca or argument id -> 1 escapes, 2 does not */
     RH_VEC(struct group) open; /* groups that may still grow, of one block */
     size_t open_count;
 };
 
-/* --- which accesses count --- */
+/* --- the accesses of instructions --- */
 
-static bool stays_in_function(struct collector *c, struct rh_value *base)
+/* The accesses of an instruction: they stand in the order of the code, so a search finds them. */
+static const struct rh_access *accesses_of(const struct collector *c, const struct rh_value *inst,
+                                           uint32_t *count)
 {
-    uint64_t known;
-    if (rh_map_get(&c->escapes, base->id, &known))
-        return known == 2;
-    bool stays = !rh_ir_escapes(base);
-    rh_map_put(&c->escapes, base->id, stays ? 2 : 1);
-    return stays;
+    const struct rh_access *all = c->accesses->all.data;
+    uint32_t low = c->accesses->first_of[c->fn->id], end = c->accesses->first_of[c->fn->id + 1];
+    uint32_t high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (all[middle].inst->id < inst->id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (high = low; high < end && all[high].inst == inst;)
+        high++;
+    *count = high - low;
+    return all + low;
 }
 
-static bool is_thread_local(const struct rh_value *base)
+static bool has_site(const struct collector *c, const struct rh_value *inst)
 {
-    if (base->kind == RH_VALUE_GLOBAL)
-        return base->global->is_thread_local;
-    return base->kind == RH_VALUE_INST && base->intrinsic &&
-           strcmp(base->intrinsic, "llvm.threadlocal.address") == 0;
-}
-
-/* Returns RH_SKIP_COUNT if the memory behind `pointer` may be shared. */
-static enum rh_skip why_private(struct collector *c, struct rh_value *pointer)
-{
-    struct rh_value *base = rh_ir_base(pointer, NULL, NULL);
-    if (pointer->type->kind != RH_TYPE_PTR)
-        return RH_SKIP_VECTOR_OF_POINTERS;
-    if (pointer->type->address_space)
-        return RH_SKIP_ADDRESS_SPACE;
-    if (is_thread_local(base))
-        return RH_SKIP_THREAD_LOCAL;
-    if (base->kind == RH_VALUE_GLOBAL && base->global->is_const)
-        return RH_SKIP_CONSTANT;
-    if (base->kind == RH_VALUE_ARG && base->is_by_value)
-        return RH_SKIP_BY_VALUE;
-    bool is_slot = base->kind == RH_VALUE_INST && base->op == RH_OP_ALLOCA;
-    if (is_slot && stays_in_function(c, base))
-        return RH_SKIP_STACK;
-    return RH_SKIP_COUNT;
-}
-
-/* --- reading instructions --- */
-
-static bool orders_later(enum rh_order order)
-{
-    return order == RH_ORDER_ACQUIRE || order >= RH_ORDER_ACQ_REL;
+    uint32_t count;
+    const struct rh_access *found = accesses_of(c, inst, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (rh_access_is_site(&found[i]))
+            return true;
+    return false;
 }
 
 static struct rh_value *strip_constant_offsets(struct rh_value *pointer, int64_t *offset)
@@ -108,116 +74,11 @@ static struct rh_value *strip_constant_offsets(struct rh_value *pointer, int64_t
     return pointer;
 }
 
-static struct access make_access(struct rh_value *inst, struct rh_value *pointer,
-                                 enum rh_access_kind kind, uint64_t size)
+/* Atomics, volatile accesses and those whose length only the run knows have a key of their own. */
+static bool stands_alone(const struct rh_access *a)
 {
-    struct access a = {
-        .inst = inst,
-        .pointer = pointer,
-        .record = {.size = (uint32_t)size, .access = (uint8_t)kind, .order = (uint8_t)inst->order},
-        .alone = inst->is_volatile || inst->order != RH_ORDER_NONE,
-    };
-    if (inst->is_volatile)
-        a.record.flags |= RH_SITE_VOLATILE;
-    if (pointer)
-        a.base = strip_constant_offsets(pointer, &a.offset);
-    return a;
-}
-
-/* A length that is known is a size; anything else is handed to the hook when it runs. */
-static struct access make_range(struct rh_value *inst, struct rh_value *pointer,
-                                enum rh_access_kind kind, struct rh_value *length)
-{
-    bool known = length->kind == RH_VALUE_INT && length->num >= 0 && length->num <= UINT32_MAX;
-    struct access a = make_access(inst, pointer, kind, known ? (uint64_t)length->num : 0);
-    if (!known) {
-        a.record.flags |= RH_SITE_SIZED;
-        a.length = length;
-        a.alone = true;
-    }
-    return a;
-}
-
-static uint32_t read_atomic(struct rh_value *inst, struct access out[2])
-{
-    enum rh_access_kind kind = inst->op == RH_OP_LOAD    ? RH_ACCESS_ATOMIC_READ
-                               : inst->op == RH_OP_STORE ? RH_ACCESS_ATOMIC_WRITE
-                                                         : RH_ACCESS_ATOMIC_UPDATE;
-    out[0] = make_access(inst, rh_ir_pointer(inst), kind, inst->access->size);
-    out[0].acquires = orders_later(inst->order) || orders_later(inst->fail_order);
-    return 1;
-}
-
-/* The intrinsics that touch memory: which operand is written, which read (-1: none), and where the
- * length stands (-1: the type says). */
-static const struct memory_intrinsic {
-    const char *name;
-    int written, read, length;
-    bool partial;
-} memory_intrinsics[] = {
-    {"llvm.memcpy", 0, 1, 2, false},         {"llvm.memcpy.inline", 0, 1, 2, false},
-    {"llvm.memmove", 0, 1, 2, false},        {"llvm.memset", 0, -1, 2, false},
-    {"llvm.memset.inline", 0, -1, 2, false}, {"llvm.masked.load", -1, 0, -1, true},
-    {"llvm.masked.store", 1, -1, -1, true},
-};
-
-static struct access read_operand(struct rh_value *call, const struct memory_intrinsic *row,
-                                  int operand, enum rh_access_kind kind)
-{
-    if (row->length >= 0)
-        return make_range(call, call->ops[operand], kind, call->ops[row->length]);
-    struct rh_type *type = kind == RH_ACCESS_WRITE ? call->ops[0]->type : call->type;
-    struct access a = make_access(call, call->ops[operand], kind, type->size);
-    a.record.flags |= row->partial ? RH_SITE_PARTIAL : 0;
-    return a;
-}
-
-static uint32_t read_intrinsic(struct collector *c, struct rh_value *call, struct access out[2])
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < sizeof memory_intrinsics / sizeof memory_intrinsics[0]; i++) {
-        const struct memory_intrinsic *row = &memory_intrinsics[i];
-        if (strcmp(row->name, call->intrinsic) != 0)
-            continue;
-        if (row->read >= 0)
-            out[n++] = read_operand(call, row, row->read, RH_ACCESS_READ);
-        if (row->written >= 0)
-            out[n++] = read_operand(call, row, row->written, RH_ACCESS_WRITE);
-    }
-    if (strncmp(call->intrinsic, "llvm.masked.gather", 18) == 0 ||
-        strncmp(call->intrinsic, "llvm.masked.scatter", 19) == 0)
-        c->out->skipped[RH_SKIP_VECTOR_OF_POINTERS]++;
-    return n;
-}
-
-/* The accesses an instruction makes, at most two. */
-static uint32_t read_accesses(struct collector *c, struct rh_value *inst, struct access out[2])
-{
-    switch (inst->op) {
-    case RH_OP_LOAD:
-    case RH_OP_STORE:
-        if (inst->order != RH_ORDER_NONE)
-            return read_atomic(inst, out);
-        out[0] = make_access(inst, rh_ir_pointer(inst),
-                             inst->op == RH_OP_LOAD ? RH_ACCESS_READ : RH_ACCESS_WRITE,
-                             inst->access->size);
-        return 1;
-    case RH_OP_RMW:
-    case RH_OP_CMPXCHG:
-        return read_atomic(inst, out);
-    case RH_OP_FENCE:
-        if (inst->single_thread)
-            return 0;
-        out[0] = make_access(inst, NULL, RH_ACCESS_FENCE, 0);
-        out[0].acquires = orders_later(inst->order);
-        return 1;
-    case RH_OP_CALL:
-        if (inst->callee && inst->callee->kind == RH_VALUE_ASM && !inst->no_memory)
-            c->out->skipped[RH_SKIP_ASSEMBLY]++;
-        return inst->intrinsic ? read_intrinsic(c, inst, out) : 0;
-    default:
-        return 0;
-    }
+    return !a->pointer || rh_access_is_atomic(a) || a->in_library ||
+           a->flags & (RH_SITE_VOLATILE | RH_SITE_SIZED);
 }
 
 /* May something happen at this instruction that orders threads, or that the block does not come
@@ -281,25 +142,18 @@ static bool can_copy(const struct rh_loop *loop)
     return !only_waits(loop);
 }
 
-static bool loop_has_sites(struct collector *c, const struct rh_loop *loop)
+static bool loop_has_sites(const struct collector *c, const struct rh_loop *loop)
 {
-    struct access found[2];
-    for (uint32_t b = 0; b < loop->block_count; b++) {
-        for (struct rh_value *i = loop->blocks[b]->first; i; i = i->next) {
-            uint32_t n = read_accesses(c, i, found);
-            for (uint32_t k = 0; k < n; k++)
-                if (!found[k].pointer || why_private(c, found[k].pointer) == RH_SKIP_COUNT)
-                    return true;
-        }
-    }
+    for (uint32_t b = 0; b < loop->block_count; b++)
+        for (struct rh_value *i = loop->blocks[b]->first; i; i = i->next)
+            if (has_site(c, i))
+                return true;
     return false;
 }
 
 static void plan_loops(struct collector *c)
 {
     c->loop_key = rh_arena_alloc(&c->out->arena, (c->cfg->loop_count + 1) * sizeof(uint32_t));
-    uint64_t skipped[RH_SKIP_COUNT];
-    memcpy(skipped, c->out->skipped, sizeof skipped);
     for (uint32_t l = 0; l < c->cfg->loop_count; l++) {
         c->loop_key[l] = RH_NO_LOOP;
         if (!can_copy(&c->cfg->loops[l]) || !loop_has_sites(c, &c->cfg->loops[l]))
@@ -309,7 +163,6 @@ static void plan_loops(struct collector *c)
                     (struct rh_key){
                         .kind = RH_KEY_LOOP, .loop = RH_NO_LOOP, .copied_loop = l, .fn = c->fn});
     }
-    memcpy(c->out->skipped, skipped, sizeof skipped); /* looked at twice, counted once */
 }
 
 /* --- naming --- */
@@ -335,28 +188,31 @@ static uint64_t fingerprint_of(const struct rh_site *site)
     return rh_hash_finish(&h);
 }
 
-static const char *name_access(struct collector *c, const struct access *a)
+static const char *name_access(struct collector *c, const struct rh_access *a)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
     const char *name = "";
-    uint64_t size = a->record.size;
-    if (a->pointer && rh_expr_describe(c->expr, a->inst, a->pointer, 0, size, &text))
+    if (a->pointer && rh_expr_describe(c->expr, a->inst, a->pointer, 0, a->size, &text))
         name = rh_arena_strdup(&c->out->arena, rh_strbuf_text(&text));
     rh_strbuf_release(&text);
     return name;
 }
 
-static void add_site(struct collector *c, const struct access *a, uint32_t key, int64_t offset)
+static void add_site(struct collector *c, const struct rh_access *a, uint32_t key, int64_t offset)
 {
     struct rh_site site = {
         .inst = a->inst,
         .pointer = a->pointer,
         .length = a->length,
+        .access = (uint32_t)(a - c->accesses->all.data),
         .key = key,
-        .record = a->record,
+        .record = {.size = (uint32_t)a->size,
+                   .offset = (int32_t)offset,
+                   .access = a->kind,
+                   .order = a->order,
+                   .flags = a->flags},
         .expression = name_access(c, a),
     };
-    site.record.offset = (int32_t)offset;
     site.fingerprint = fingerprint_of(&site);
     rh_vec_push(&c->out->sites, site);
 }
@@ -369,20 +225,20 @@ static uint32_t loop_of(struct collector *c, const struct rh_value *inst)
     return loop ? c->loop_key[loop->id] : RH_NO_LOOP;
 }
 
-static void add_key(struct collector *c, const struct access *members, size_t count)
+static void add_key(struct collector *c, const struct member *members, size_t count)
 {
     struct rh_key key = {
         .kind = RH_KEY_ACCESS,
         .first_site = (uint32_t)c->out->sites.len,
         .site_count = (uint32_t)count,
-        .loop = loop_of(c, members[0].inst),
+        .loop = loop_of(c, members[0].access->inst),
         .fn = c->fn,
     };
     uint32_t number = (uint32_t)c->out->keys.len;
     for (size_t i = 0; i < count; i++)
-        add_site(c, &members[i], number, members[i].offset - members[0].offset);
+        add_site(c, members[i].access, number, members[i].offset - members[0].offset);
     rh_vec_push(&c->out->keys, key);
-    if (!members[0].acquires)
+    if (!members[0].access->acquires)
         return;
     key.kind = RH_KEY_AFTER;
     rh_vec_push(&c->out->keys, key);
@@ -398,7 +254,7 @@ static void close_groups(struct collector *c)
     c->open_count = 0;
 }
 
-static struct group *group_for(struct collector *c, const struct access *a)
+static struct group *group_for(struct collector *c, const struct member *a)
 {
     enum { MAX_MEMBERS = 1000 };
     for (size_t g = 0; g < c->open_count; g++) {
@@ -415,32 +271,29 @@ static struct group *group_for(struct collector *c, const struct access *a)
     return group;
 }
 
-static void add_access(struct collector *c, const struct access *a)
+static void add_access(struct collector *c, const struct rh_access *a)
 {
-    if (a->pointer) {
-        enum rh_skip why = why_private(c, a->pointer);
-        if (why != RH_SKIP_COUNT) {
-            c->out->skipped[why]++;
-            return;
-        }
-    }
-    if (a->alone || !a->pointer) {
-        add_key(c, a, 1);
+    struct member member = {.access = a};
+    if (a->pointer)
+        member.base = strip_constant_offsets(a->pointer, &member.offset);
+    if (stands_alone(a)) {
+        add_key(c, &member, 1);
         return;
     }
-    struct group *group = group_for(c, a);
-    rh_vec_push(&group->members, *a);
+    struct group *group = group_for(c, &member);
+    rh_vec_push(&group->members, member);
 }
 
 static void collect_block(struct collector *c, struct rh_block *block)
 {
-    struct access found[2];
     for (struct rh_value *inst = block->first; inst; inst = inst->next) {
-        uint32_t n = read_accesses(c, inst, found);
+        uint32_t n;
+        const struct rh_access *found = accesses_of(c, inst, &n);
         if (ends_groups(inst))
             close_groups(c);
         for (uint32_t i = 0; i < n; i++)
-            add_access(c, &found[i]);
+            if (rh_access_is_site(&found[i]))
+                add_access(c, &found[i]);
     }
     close_groups(c);
 }
@@ -475,26 +328,25 @@ static void part_equal_fingerprints(struct rh_sites *s)
     rh_map_release(&seen);
 }
 
-void rh_sites_collect(struct rh_module *m, struct rh_sites *out)
+static bool function_has_sites(const struct rh_accesses *a, const struct rh_function *fn)
+{
+    for (uint32_t i = a->first_of[fn->id]; i < a->first_of[fn->id + 1]; i++)
+        if (rh_access_is_site(&a->all.data[i]))
+            return true;
+    return false;
+}
+
+void rh_sites_collect(const struct rh_accesses *accesses, struct rh_sites *out)
 {
     memset(out, 0, sizeof *out);
     rh_arena_init(&out->arena);
-    struct collector c = {.module = m, .out = out, .expr = rh_expr_index(m)};
-    rh_map_init(&c.escapes);
-    for (uint32_t f = 0; f < rh_ir_function_count(m); f++) {
-        struct rh_function *fn = rh_ir_function(m, f);
-        if (!fn->block_count)
-            continue;
-        if (fn->is_naked)
-            out->skipped[RH_SKIP_NAKED_FUNCTION]++;
-        else if (fn->no_instrument)
-            out->skipped[RH_SKIP_IGNORED_FUNCTION]++;
-        else
-            collect_function(&c, fn);
-    }
+    struct rh_module *m = accesses->module;
+    struct collector c = {.accesses = accesses, .out = out, .expr = rh_expr_index(m)};
+    for (uint32_t f = 0; f < rh_ir_function_count(m); f++)
+        if (function_has_sites(accesses, rh_ir_function(m, f)))
+            collect_function(&c, rh_ir_function(m, f));
     part_equal_fingerprints(out);
     rh_expr_free(c.expr);
-    rh_map_release(&c.escapes);
     rh_vec_each (struct group, g, &c.open)
         rh_vec_free(&g->members);
     rh_vec_free(&c.open);

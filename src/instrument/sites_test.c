@@ -13,13 +13,14 @@
     "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:"  \
     "32:64-S128\"\n"                                                                               \
     "target triple = \"x86_64-pc-linux-gnu\"\n"                                                    \
-    "@g = global i32 0\n@c = constant i32 7\n@t = thread_local global i32 0\n"                     \
+    "@g = global i32 0\n@c = constant i32 7\n@t = internal thread_local global i32 0\n"                     \
     "declare void @other()\ndeclare void @keep(ptr)\n"                                             \
     "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"                                     \
     "declare ptr @llvm.threadlocal.address.p0(ptr)\n"
 
 struct collected {
     struct rh_module *module;
+    struct rh_accesses accesses;
     struct rh_sites sites;
 };
 
@@ -32,13 +33,15 @@ static struct collected collect(const char *body)
     if (rh_ir_open_memory("test", text, strlen(text), RH_IR_PREPARE_LOOPS, &c.module) != RH_OK)
         fail_msg("%s", rh_error_text());
     test_free(text);
-    rh_sites_collect(c.module, &c.sites);
+    rh_accesses_collect(c.module, &c.accesses);
+    rh_sites_collect(&c.accesses, &c.sites);
     return c;
 }
 
 static void release(struct collected *c)
 {
     rh_sites_release(&c->sites);
+    rh_accesses_release(&c->accesses);
     rh_ir_close(c->module);
 }
 
@@ -118,10 +121,10 @@ static void private_memory_is_left_out_by_reason(void **state)
                                  "  ret i32 %v\n}\n");
     assert_int_equal(c.sites.sites.len, 1);
     assert_string_equal(site(&c, 0)->pointer->name, "e");
-    assert_int_equal(c.sites.skipped[RH_SKIP_STACK], 1);
-    assert_int_equal(c.sites.skipped[RH_SKIP_CONSTANT], 1);
-    assert_int_equal(c.sites.skipped[RH_SKIP_THREAD_LOCAL], 1);
-    assert_int_equal(c.sites.skipped[RH_SKIP_BY_VALUE], 1);
+    assert_int_equal(c.accesses.skipped[RH_SKIP_STACK], 1);
+    assert_int_equal(c.accesses.skipped[RH_SKIP_CONSTANT], 1);
+    assert_int_equal(c.accesses.skipped[RH_SKIP_THREAD_LOCAL], 1);
+    assert_int_equal(c.accesses.skipped[RH_SKIP_BY_VALUE], 1);
     release(&c);
 }
 
@@ -254,8 +257,8 @@ static void ignored_functions_have_no_sites(void **state)
                                  "  store i32 1, ptr %p\n  ret void\n}\n"
                                  "define void @n(ptr %p) naked {\n  unreachable\n}\n");
     assert_int_equal(c.sites.sites.len, 0);
-    assert_int_equal(c.sites.skipped[RH_SKIP_IGNORED_FUNCTION], 1);
-    assert_int_equal(c.sites.skipped[RH_SKIP_NAKED_FUNCTION], 1);
+    assert_int_equal(c.accesses.skipped[RH_SKIP_IGNORED_FUNCTION], 1);
+    assert_int_equal(c.accesses.skipped[RH_SKIP_NAKED_FUNCTION], 1);
     release(&c);
 }
 

@@ -41,13 +41,6 @@ static const struct intrinsic_row {
     {"llvm.ssa.copy", 0, 1},
 };
 
-enum use {
-    USE_HARMLESS,
-    USE_DERIVES,  /* the user is a pointer into the same memory */
-    USE_COMPARES, /* harmless if the other side is such a pointer too */
-    USE_ESCAPES,
-};
-
 static const struct intrinsic_row *find_intrinsic(const char *name)
 {
     for (size_t i = 0; name && i < sizeof intrinsics / sizeof intrinsics[0]; i++) {
@@ -83,29 +76,29 @@ static bool is_captured(const struct rh_value *call, uint32_t arg)
            !find_parameter_attribute(call, arg, "byval");
 }
 
-static enum use judge_argument(const struct rh_value *call, uint32_t arg)
+static enum rh_use judge_argument(const struct rh_value *call, uint32_t arg)
 {
     const struct intrinsic_row *row = find_intrinsic(call->intrinsic);
 
     if (row && arg < 32 && row->touched >> arg & 1)
-        return USE_HARMLESS;
+        return RH_USE_HARMLESS;
     if (row && arg < 32 && row->returned >> arg & 1)
-        return USE_DERIVES;
+        return RH_USE_DERIVES;
     if (call->callee->kind == RH_VALUE_ASM)
-        return USE_ESCAPES;
-    return is_captured(call, arg) ? USE_ESCAPES : USE_HARMLESS;
+        return RH_USE_ESCAPES;
+    return is_captured(call, arg) ? RH_USE_ESCAPES : RH_USE_HARMLESS;
 }
 
-static enum use judge_call(const struct rh_value *v, const struct rh_value *call)
+static enum rh_use judge_call(const struct rh_value *v, const struct rh_value *call)
 {
-    enum use worst = USE_HARMLESS;
+    enum rh_use worst = RH_USE_HARMLESS;
     bool found = false;
 
     if (call->callee == v)
-        return USE_ESCAPES;
+        return RH_USE_ESCAPES;
     for (uint32_t i = 0; i < call->op_count; i++) {
         if (call->ops[i] == v) {
-            enum use use = judge_argument(call, i);
+            enum rh_use use = judge_argument(call, i);
 
             found = true;
             worst = use > worst ? use : worst;
@@ -113,39 +106,39 @@ static enum use judge_call(const struct rh_value *v, const struct rh_value *call
     }
     /* What is no argument is in an operand bundle. Those of llvm.assume only state facts. */
     if (!found && !(call->intrinsic && strcmp(call->intrinsic, "llvm.assume") == 0))
-        return USE_ESCAPES;
+        return RH_USE_ESCAPES;
     return worst;
 }
 
-static enum use judge_use(const struct rh_value *v, const struct rh_value *user)
+enum rh_use rh_ir_judge_use(const struct rh_value *v, const struct rh_value *user)
 {
     if (user->kind != RH_VALUE_INST)
-        return USE_ESCAPES;
+        return RH_USE_ESCAPES;
     switch (user->op) {
     case RH_OP_LOAD:
     case RH_OP_VAARG:
-        return USE_HARMLESS;
+        return RH_USE_HARMLESS;
     case RH_OP_STORE:
-        return user->ops[0] == v ? USE_ESCAPES : USE_HARMLESS;
+        return user->ops[0] == v ? RH_USE_ESCAPES : RH_USE_HARMLESS;
     case RH_OP_RMW:
-        return user->ops[1] == v ? USE_ESCAPES : USE_HARMLESS;
+        return user->ops[1] == v ? RH_USE_ESCAPES : RH_USE_HARMLESS;
     case RH_OP_CMPXCHG:
-        return user->ops[1] == v || user->ops[2] == v ? USE_ESCAPES : USE_HARMLESS;
+        return user->ops[1] == v || user->ops[2] == v ? RH_USE_ESCAPES : RH_USE_HARMLESS;
     case RH_OP_ICMP:
-        return USE_COMPARES;
+        return RH_USE_COMPARES;
     case RH_OP_GEP:
     case RH_OP_BITCAST:
     case RH_OP_ADDRSPACECAST:
     case RH_OP_FREEZE:
     case RH_OP_PHI:
     case RH_OP_SELECT:
-        return USE_DERIVES;
+        return RH_USE_DERIVES;
     case RH_OP_CALL:
     case RH_OP_INVOKE:
     case RH_OP_CALLBR:
         return judge_call(v, user);
     default:
-        return USE_ESCAPES;
+        return RH_USE_ESCAPES;
     }
 }
 
@@ -168,12 +161,12 @@ bool rh_ir_escapes(const struct rh_value *ptr)
         const struct rh_value *v = rh_vec_pop(&work);
 
         for (uint32_t i = 0; i < v->user_count && !escapes; i++) {
-            enum use use = judge_use(v, v->users[i]);
+            enum rh_use use = rh_ir_judge_use(v, v->users[i]);
 
-            escapes = use == USE_ESCAPES;
-            if (use == USE_COMPARES)
+            escapes = use == RH_USE_ESCAPES;
+            if (use == RH_USE_COMPARES)
                 rh_vec_push(&compares, v->users[i]);
-            else if (use == USE_DERIVES && rh_map_put(&seen, rh_map_key(v->users[i]), 0))
+            else if (use == RH_USE_DERIVES && rh_map_put(&seen, rh_map_key(v->users[i]), 0))
                 rh_vec_push(&work, v->users[i]);
         }
     }

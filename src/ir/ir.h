@@ -157,6 +157,8 @@ enum rh_order {
 struct rh_gep_term {
     struct rh_value *index;
     int64_t scale;
+    int64_t start;   /* where the array that is indexed begins, by the constant indices before it */
+    uint64_t extent; /* bytes of that array; 0 if the type does not say */
 };
 struct rh_gep {
     struct rh_type *source; /* the type the indices walk through */
@@ -295,5 +297,14 @@ struct rh_value *rh_ir_base(struct rh_value *ptr, int64_t *offset, bool *exact);
  * to a call that may keep it, returned, turned to an integer? For allocas and arguments. Calls to
  * intrinsics that only touch the memory, and arguments marked nocapture, do not count. */
 bool rh_ir_escapes(const struct rh_value *ptr);
+
+/* What one use does with a pointer. */
+enum rh_use {
+    RH_USE_HARMLESS,
+    RH_USE_DERIVES,  /* the user is a pointer into the same memory */
+    RH_USE_COMPARES, /* harmless if the other side is such a pointer too */
+    RH_USE_ESCAPES,
+};
+enum rh_use rh_ir_judge_use(const struct rh_value *ptr, const struct rh_value *user);
 
 #endif

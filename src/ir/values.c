@@ -331,15 +331,21 @@ static bool get_constant_index(const struct rh_value *index, int64_t *number)
 }
 
 /* Adds index * scale. LLVM's address arithmetic wraps at the pointer's width. */
-static void add_index(struct rh_gep *gep, struct rh_value *index, uint64_t scale)
+/* `extent` is the size of the array that is indexed. An array of one element or none often ends a
+ * struct whose memory goes on behind it: that says nothing. */
+static void add_index(struct rh_gep *gep, struct rh_value *index, uint64_t scale, uint64_t extent)
 {
     int64_t number;
 
     if (get_constant_index(index, &number)) {
         gep->offset = (int64_t)((uint64_t)gep->offset + (uint64_t)number * scale);
     } else if (scale != 0) {
-        gep->terms[gep->term_count].index = index;
-        gep->terms[gep->term_count++].scale = (int64_t)scale;
+        gep->terms[gep->term_count++] = (struct rh_gep_term){
+            .index = index,
+            .scale = (int64_t)scale,
+            .start = gep->offset,
+            .extent = extent > scale ? extent : 0,
+        };
     }
 }
 
@@ -366,7 +372,8 @@ static void decode_gep(struct rh_snapshot *s, struct rh_value *v)
                 type = within->elems[0];
             gep->unknown |= type->align == 0;
             add_index(gep, v->ops[i],
-                      within && within->kind == RH_TYPE_VECTOR ? type->size : type->alloc_size);
+                      within && within->kind == RH_TYPE_VECTOR ? type->size : type->alloc_size,
+                      within ? within->alloc_size : 0);
         }
         within = type;
     }

@@ -1,10 +1,11 @@
 /*
- * PROG.racehive, the sidecar of a program: its sites, its keys and the module they were made from,
- * in one SQLite file that is written once by the build and only read afterwards.
+ * PROG.racehive, the sidecar of a program: its sites, its keys, what the analysis of the whole
+ * program says of them and the module they were made from, in one SQLite file that is written once
+ * by the build and only read afterwards.
  *
  * The format. The file header's application_id is RH_SIDECAR_ID and its user_version is the format
- * version: a reader refuses any version above its own. All numbers (of sites, keys, files,
- * functions, locations) are dense and start at 0, so that a row's number is also its position.
+ * version: a reader refuses any version but its own. All primary keys that are numbers are dense
+ * and start at 0, so that a row's number is also its position; only class_sites may leave some out.
  *
  *     meta       facts about the build; see RH_SIDECAR_META for the names
  *       name           text      primary key
@@ -50,7 +51,51 @@
  *       size           integer   bytes of bitcode
  *       bitcode        blob      the same as one zstd frame with checksum
  *
- * Format 1 is all of the above.
+ * The tables of the analysis (sidecar_analysis.h), all empty if there was none:
+ *
+ *     texts      interned: a word of an analysis is said of many rows (removed rows take 26 bytes
+ *                instead of 94)
+ *       id             integer   primary key
+ *       text           text
+ *     removed    accesses that are no sites because the analysis showed that they cannot race
+ *       number         integer   primary key
+ *       access, "order", size, flags, function, location     as in sites
+ *       expression     integer   texts.id; NULL if unknown
+ *       reason         integer   texts.id: the filter that removed it
+ *       detail         integer   texts.id: what the filter saw; NULL if there is no more to say
+ *     phases     of the analysis, in the order they ran
+ *       number         integer   primary key
+ *       name           text
+ *       milliseconds   integer   NULL where SOURCE_DATE_EPOCH asks for a build that can be
+ *                                reproduced
+ *     filters    in the order they ran; the last row is what remains: the candidates. The table is
+ *                empty only if the program was not analysed
+ *       number         integer   primary key
+ *       name           text
+ *       pairs          integer   pairs of accesses removed by the filter
+ *     unknown_functions          outside the program, of which nothing is known, and that mattered
+ *       number         integer   primary key
+ *       name           text
+ *       calls          integer   how many calls of it the program has
+ *       objects        integer   how many objects it was the first to hand to the outside
+ *     classes    of sites that are in the same candidates as each other
+ *       number         integer   primary key
+ *       threads        integer   texts.id: who runs its sites
+ *       locks          integer   texts.id: the locks surely held at its sites, "" for none
+ *     class_sites
+ *       site           integer   primary key, sites.number: a site is in one class at most
+ *       class          integer   classes.number
+ *     "groups"   of candidates: every pair of a site of `first` and a site of `second`; if both are
+ *                the same class, every unordered pair of its sites, each site with itself too
+ *       number         integer   primary key
+ *       first          integer   classes.number
+ *       second         integer   classes.number, not below first; the two are in no other group
+ *       score          integer   0 to 100: how likely and how severe a race would be
+ *       flags          integer   enum rh_sidecar_group_flags, or'ed
+ *       why            integer   texts.id: why the pairs remain, and what the score is made of
+ *       object         integer   texts.id: the memory they meet in; NULL if unknown
+ *
+ * Format 2 is all of the above; format 1 had no tables of the analysis.
  */
 #ifndef RH_STORE_SIDECAR_H
 #define RH_STORE_SIDECAR_H
@@ -63,19 +108,20 @@
 #include <stdint.h>
 
 #define RH_SIDECAR_ID      0x52485343 /* "RHSC" */
-#define RH_SIDECAR_VERSION 1
+#define RH_SIDECAR_VERSION 2
 #define RH_SIDECAR_SUFFIX  ".racehive"
 
 /* Facts about the build: enum suffix, name in the table. The writer sets the first two itself. */
 #define RH_SIDECAR_METAS(X)                                                                        \
-    X(VERSION, "version")   /* of racehive */                                                      \
-    X(CREATED, "created")   /* UTC, or what SOURCE_DATE_EPOCH says */                              \
-    X(PROGRAM, "program")   /* the file's name when it was linked */                               \
-    X(BUILD_ID, "build_id") /* lower-case hexadecimal */                                           \
-    X(PROFILE, "profile")   /* production, testing, ifrit */                                       \
-    X(KEYS, "keys")         /* patch, flag, none */                                                \
-    X(IMAGE, "image")       /* exe, shared */                                                      \
-    X(CONFIG, "config")     /* the text of --rh-config, for the commands that obey it */
+    X(VERSION, "version")       /* of racehive */                                                  \
+    X(CREATED, "created")       /* UTC, or what SOURCE_DATE_EPOCH says */                          \
+    X(PROGRAM, "program")       /* the file's name when it was linked */                           \
+    X(BUILD_ID, "build_id")     /* lower-case hexadecimal */                                       \
+    X(PROFILE, "profile")       /* production, testing, ifrit */                                   \
+    X(KEYS, "keys")             /* patch, flag, none */                                            \
+    X(IMAGE, "image")           /* exe, shared */                                                  \
+    X(CONFIG, "config")         /* the text of --rh-config, for the commands that obey it */       \
+    X(UNANALYSED, "unanalysed") /* why the analysis was left out; absent if it was not */
 
 enum rh_sidecar_meta {
 #define RH_SIDECAR_META_ENUM(id, name) RH_SIDECAR_META_##id,
@@ -146,8 +192,8 @@ void rh_sidecar_abort(struct rh_sidecar_writer *writer);
 
 /*
  * Reading. What is handed out belongs to the sidecar and lives until it is closed, with one
- * exception: a site's expression lives until the next site is asked for. A file that is not a
- * sidecar, is damaged or is of a newer version is RH_ERR_INPUT.
+ * exception: the expression that rh_sidecar_next_site gives lives until the next site is asked for.
+ * A file that is not a sidecar, is damaged or is of another version is RH_ERR_INPUT.
  */
 struct rh_sidecar;
 
@@ -166,6 +212,16 @@ uint32_t rh_sidecar_key_count(const struct rh_sidecar *sidecar);
 /* The next site in the order of numbers; at the end *more is false and the walk starts again. */
 enum rh_status rh_sidecar_next_site(struct rh_sidecar *sidecar, struct rh_sidecar_site *site,
                                     bool *more);
+
+/* All sites by their numbers, for random access; the walk of rh_sidecar_next_site starts again. */
+enum rh_status rh_sidecar_load_sites(struct rh_sidecar *sidecar,
+                                     const struct rh_sidecar_site **sites, uint32_t *count);
+
+/*
+ * Compares sites as qsort wants it, by place: file, line, column, and the number where all these
+ * are the same. Unknown files come last.
+ */
+int rh_sidecar_compare_places(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b);
 
 /* The module's bitcode as a heap block. */
 enum rh_status rh_sidecar_load_module(struct rh_sidecar *sidecar, void **bytes, size_t *len);

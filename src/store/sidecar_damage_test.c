@@ -1,6 +1,6 @@
 /* Sidecars that are not as the writer left them: each is refused or read, none crashes the reader.
  */
-#include "store/sidecar.h"
+#include "store/candidates.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -10,7 +10,26 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SITE_COUNT = 400, KEY_COUNT = 400 };
+enum { SITE_COUNT = 400, KEY_COUNT = 400, REMOVED_COUNT = 200, CLASS_COUNT = 100 };
+
+static void add_analysis(struct rh_sidecar_writer *writer)
+{
+    const struct rh_sidecar_function function = {"push", NULL, "/src/a.h", 1};
+    const struct rh_sidecar_location at = {"/src/a.h", 3, 9, "push", NULL, NULL};
+    for (uint32_t i = 0; i < REMOVED_COUNT; i++)
+        rh_sidecar_add_removed(
+            writer, &(struct rh_sidecar_removed){RH_ACCESS_READ, RH_MO_PLAIN, 8, 0, &function, &at,
+                                                 "queue->head", "guarded", i % 2 ? "&lock" : NULL});
+    rh_sidecar_add_phase(writer, "points-to", 12);
+    rh_sidecar_add_filter(writer, "guarded", 7);
+    rh_sidecar_add_filter(writer, "candidates", 3);
+    rh_sidecar_add_unknown(writer, "ioctl", 1, 2);
+    for (uint32_t i = 0; i < CLASS_COUNT; i++) {
+        const uint32_t sites[] = {i, i + CLASS_COUNT};
+        rh_sidecar_add_class(writer, &(struct rh_sidecar_class){i, "main", ""}, sites, 2);
+        rh_sidecar_add_group(writer, &(struct rh_sidecar_group){i, 0, i, 50, 0, "why", "global"});
+    }
+}
 
 /* A sidecar in which every table has rows, sites with inlining chains among them. */
 static char *make_sidecar(const char *folder)
@@ -30,6 +49,7 @@ static char *make_sidecar(const char *folder)
         struct rh_sidecar_site site = {.number = i,
                                        .fingerprint = i,
                                        .key = i,
+                                       .access = i % 3 ? RH_ACCESS_READ : RH_ACCESS_WRITE,
                                        .size = 8,
                                        .function = &function,
                                        .location = i % 2 ? &outer : &inner,
@@ -37,6 +57,7 @@ static char *make_sidecar(const char *folder)
         rh_sidecar_add_site(writer, &site);
         rh_sidecar_add_key(writer, i, &(struct rh_key_record){i, 1, 0, 0, RH_NO_LOOP});
     }
+    add_analysis(writer);
     char module[20000];
     for (size_t i = 0; i < sizeof module; i++)
         module[i] = (char)(i * i >> 5);
@@ -71,6 +92,71 @@ static enum rh_status read_all_sites(struct rh_sidecar *sidecar)
     }
 }
 
+static size_t length(const char *text)
+{
+    return text ? strlen(text) : 0;
+}
+
+static size_t visit_removed(struct rh_sidecar *sidecar, enum rh_status *status)
+{
+    size_t seen = 0;
+    struct rh_sidecar_removed removed;
+    for (bool more = true; more && *status == RH_OK;) {
+        *status = rh_sidecar_next_removed(sidecar, &removed, &more);
+        if (*status == RH_OK && more)
+            seen += strlen(removed.reason) + length(removed.detail) + length(removed.expression) +
+                    strlen(removed.function->name) + strlen(rh_sidecar_access_name(removed.access));
+    }
+    return seen;
+}
+
+static size_t visit_costs(struct rh_sidecar *sidecar, enum rh_status *status)
+{
+    size_t seen = 0;
+    struct rh_sidecar_phase phase;
+    struct rh_sidecar_filter filter;
+    struct rh_sidecar_unknown unknown;
+    for (bool more = true; more && *status == RH_OK;) {
+        *status = rh_sidecar_next_phase(sidecar, &phase, &more);
+        seen += *status == RH_OK && more ? strlen(phase.name) : 0;
+    }
+    for (bool more = true; more && *status == RH_OK;) {
+        *status = rh_sidecar_next_filter(sidecar, &filter, &more);
+        seen += *status == RH_OK && more ? strlen(filter.name) : 0;
+    }
+    for (bool more = true; more && *status == RH_OK;) {
+        *status = rh_sidecar_next_unknown(sidecar, &unknown, &more);
+        seen += *status == RH_OK && more ? strlen(unknown.name) : 0;
+    }
+    return seen;
+}
+
+static size_t visit_candidates(struct rh_sidecar *sidecar, enum rh_status *status)
+{
+    struct rh_candidates *candidates;
+    if (*status == RH_OK)
+        *status = rh_candidates_open(sidecar, NULL, &candidates);
+    if (*status != RH_OK)
+        return 0;
+    size_t seen = 0;
+    struct rh_candidate candidate;
+    while (rh_candidates_next(candidates, &candidate))
+        seen += visit_site(candidate.first) + visit_site(candidate.second) +
+                strlen(candidate.group->why) + length(candidate.group->object) +
+                strlen(candidate.first_class->threads) + strlen(candidate.second_class->locks);
+    rh_candidates_close(candidates);
+    return seen;
+}
+
+static enum rh_status read_analysis(struct rh_sidecar *sidecar)
+{
+    enum rh_status status = RH_OK;
+    size_t seen = visit_removed(sidecar, &status);
+    seen += visit_costs(sidecar, &status);
+    seen += visit_candidates(sidecar, &status);
+    return seen < SIZE_MAX ? status : RH_ERR_INTERNAL;
+}
+
 /* Reads all there is; the first failure wins. */
 static enum rh_status read_everything(const char *path)
 {
@@ -79,6 +165,8 @@ static enum rh_status read_everything(const char *path)
     if (status != RH_OK)
         return status;
     status = read_all_sites(sidecar);
+    if (status == RH_OK)
+        status = read_analysis(sidecar);
     if (status == RH_OK) {
         void *bytes;
         size_t len;
@@ -191,7 +279,8 @@ static void unsound_contents_are_refused(void **state)
         const char *message;
     } wounds[] = {
         {"PRAGMA application_id = 1", "not a .racehive file"},
-        {"PRAGMA user_version = 2", "update racehive"},
+        {"PRAGMA user_version = 3", "update racehive"},
+        {"PRAGMA user_version = 1", "of an older racehive: build the program again"},
         {"PRAGMA user_version = 0", "damaged"},
         {"PRAGMA user_version = -1", "damaged"},
         {"DROP TABLE meta", "meta"},
@@ -202,6 +291,14 @@ static void unsound_contents_are_refused(void **state)
         {"DROP TABLE sites", "sites"},
         {"DROP TABLE keys", "keys"},
         {"DROP TABLE module", "module"},
+        {"DROP TABLE texts", "texts"},
+        {"DROP TABLE removed", "removed"},
+        {"DROP TABLE phases", "phases"},
+        {"DROP TABLE filters", "filters"},
+        {"DROP TABLE unknown_functions", "unknown_functions"},
+        {"DROP TABLE classes", "classes"},
+        {"DROP TABLE class_sites", "class_sites"},
+        {"DROP TABLE \"groups\"", "groups"},
         {"ALTER TABLE sites DROP COLUMN expression", "expression"},
         {"DELETE FROM files WHERE id = 0", "files"},
         {"UPDATE files SET path = NULL WHERE id = 1", "files"},
@@ -224,6 +321,39 @@ static void unsound_contents_are_refused(void **state)
         {"UPDATE sites SET size = x'00' WHERE number = 7", "sites"},
         {"UPDATE keys SET number = 1 << 40 WHERE number = 399", "keys"},
         {"UPDATE skipped SET count = -1", "skipped"},
+        {"DELETE FROM texts WHERE id = 1", "texts"},
+        {"UPDATE texts SET text = NULL WHERE id = 1", "texts"},
+        {"DELETE FROM removed WHERE number = 7", "removed"},
+        {"UPDATE removed SET access = 6 WHERE number = 7", "removed"},
+        {"UPDATE removed SET function = NULL WHERE number = 7", "removed"},
+        {"UPDATE removed SET location = -1 WHERE number = 7", "removed"},
+        {"UPDATE removed SET expression = 99 WHERE number = 7", "removed"},
+        {"UPDATE removed SET reason = NULL WHERE number = 7", "removed"},
+        {"UPDATE removed SET reason = 'guarded' WHERE number = 7", "removed"},
+        {"UPDATE removed SET detail = 1 << 40 WHERE number = 7", "removed"},
+        {"UPDATE phases SET name = NULL", "phases"},
+        {"UPDATE phases SET milliseconds = -1", "phases"},
+        {"DELETE FROM filters WHERE number = 0", "filters"},
+        {"UPDATE filters SET pairs = NULL", "filters"},
+        {"UPDATE unknown_functions SET calls = 'x'", "unknown_functions"},
+        {"UPDATE unknown_functions SET objects = -1", "unknown_functions"},
+        {"DELETE FROM classes WHERE number = 7", "classes"},
+        {"DELETE FROM classes WHERE number = 99", "damaged"},
+        {"UPDATE classes SET number = 1 << 40 WHERE number = 99", "classes"},
+        {"UPDATE classes SET threads = 99 WHERE number = 7", "classes"},
+        {"UPDATE classes SET locks = NULL WHERE number = 7", "classes"},
+        {"UPDATE class_sites SET site = 400 WHERE site = 7", "class_sites"},
+        {"UPDATE class_sites SET site = -1 WHERE site = 7", "class_sites"},
+        {"UPDATE class_sites SET class = 100 WHERE site = 7", "class_sites"},
+        {"UPDATE class_sites SET class = NULL WHERE site = 7", "class_sites"},
+        {"DELETE FROM \"groups\" WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET first = 8 WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET second = 100 WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET second = 8 WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET score = 101 WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET flags = -1 WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET why = NULL WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET object = 99 WHERE number = 7", "groups"},
         {"UPDATE module SET size = size + 1", "module"},
         {"UPDATE module SET size = 1 << 62", "module"},
         {"UPDATE module SET size = -1", "module"},

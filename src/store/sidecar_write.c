@@ -1,12 +1,7 @@
 /* Writes a sidecar: interns what sites share and streams rows into a temporary SQLite file. */
 #include "store/sidecar.h"
 
-#include "base/arena.h"
-#include "base/fs.h"
-#include "base/map.h"
 #include "base/mem.h"
-#include "base/vec.h"
-#include "store/db.h"
 #include "store/sidecar_int.h"
 
 #include <stdlib.h>
@@ -14,50 +9,13 @@
 #include <time.h>
 #include <zstd.h>
 
-/* One row per table that is filled: enum suffix, its INSERT. */
-#define INSERTS(X)                                                                                 \
-    X(META, "INSERT OR REPLACE INTO meta VALUES (?, ?)")                                           \
-    X(SKIPPED, "INSERT OR REPLACE INTO skipped VALUES (?, ?)")                                     \
-    X(FILES, "INSERT INTO files VALUES (?, ?)")                                                    \
-    X(FUNCTIONS, "INSERT INTO functions VALUES (?, ?, ?, ?, ?)")                                   \
-    X(LOCATIONS, "INSERT INTO locations VALUES (?, ?, ?, ?, ?, ?)")                                \
-    X(SITES, "INSERT INTO sites VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                            \
-    X(KEYS, "INSERT INTO keys VALUES (?, ?, ?, ?, ?)")                                             \
-    X(MODULE, "INSERT INTO module VALUES (?, ?)")
-
-enum insert {
-#define INSERT_ENUM(id, sql) INSERT_##id,
-    INSERTS(INSERT_ENUM)
-#undef INSERT_ENUM
-        INSERT_COUNT
-};
-
 static const char *const insert_sql[] = {
-#define INSERT_SQL(id, sql) [INSERT_##id] = sql,
-    INSERTS(INSERT_SQL)
+#define INSERT_SQL(id, sql) [RH_SIDECAR_INSERT_##id] = sql,
+    RH_SIDECAR_INSERTS(INSERT_SQL)
 #undef INSERT_SQL
 };
 
-struct rh_sidecar_writer {
-    struct rh_file file;
-    struct rh_db db;
-    sqlite3_stmt *inserts[INSERT_COUNT];
-    enum rh_status status; /* of the first failure */
-    char *message;
-    uint32_t site_count;
-    uint32_t key_count;
-    struct rh_arena arena;
-    struct rh_strbuf key;   /* scratch: what is being looked up */
-    struct rh_strmap files; /* by path: id + 1 as a pointer, as in the next two */
-    struct rh_strmap functions;
-    struct rh_strmap locations;
-    /* Kept until the commit, since a function may be met in an inlining chain, where its line is
-     * not known, before it is met as the holder of a site. */
-    RH_VEC(struct rh_sidecar_function) function_rows;
-};
-
-/* Keeps the first failure for the commit. */
-static void keep(struct rh_sidecar_writer *w, enum rh_status status)
+void rh_sidecar_keep(struct rh_sidecar_writer *w, enum rh_status status)
 {
     if (status == RH_OK || w->status != RH_OK)
         return;
@@ -65,15 +23,21 @@ static void keep(struct rh_sidecar_writer *w, enum rh_status status)
     w->message = rh_strdup(rh_error_text());
 }
 
-#define INSERT(w, id, ...)                                                                         \
-    insert((w), INSERT_##id, (const struct rh_db_value[]){__VA_ARGS__},                            \
-           (int)(sizeof((const struct rh_db_value[]){__VA_ARGS__}) / sizeof(struct rh_db_value)))
-
-static void insert(struct rh_sidecar_writer *w, enum insert id, const struct rh_db_value *values,
-                   int count)
+void rh_sidecar_insert(struct rh_sidecar_writer *w, enum rh_sidecar_insert id,
+                       const struct rh_db_value *values, int count)
 {
     if (w->status == RH_OK)
-        keep(w, rh_db_insert(&w->db, w->inserts[id], values, count));
+        rh_sidecar_keep(w, rh_db_insert(&w->db, w->inserts[id], values, count));
+}
+
+bool rh_sidecar_take_number(struct rh_sidecar_writer *w, enum rh_sidecar_insert id,
+                            const char *what, uint32_t number)
+{
+    uint32_t next = w->counts[id]++;
+    if (number != next)
+        rh_sidecar_keep(
+            w, rh_fail(RH_ERR_INTERNAL, "%s %u was added as %s %u", what, number, what, next));
+    return number == next;
 }
 
 static enum rh_status prepare_tables(struct rh_sidecar_writer *w)
@@ -82,7 +46,7 @@ static enum rh_status prepare_tables(struct rh_sidecar_writer *w)
                           RH_SIDECAR_ID, RH_SIDECAR_VERSION, rh_sidecar_schema);
     enum rh_status status = rh_db_exec(&w->db, sql);
     free(sql);
-    for (int i = 0; i < INSERT_COUNT && status == RH_OK; i++)
+    for (int i = 0; i < RH_SIDECAR_INSERT_COUNT && status == RH_OK; i++)
         status = rh_db_prepare(&w->db, insert_sql[i], &w->inserts[i]);
     return status;
 }
@@ -91,7 +55,8 @@ static enum rh_status prepare_tables(struct rh_sidecar_writer *w)
 static void set_created(struct rh_sidecar_writer *w)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    time_t now = epoch && *epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    w->is_reproducible = epoch && *epoch;
+    time_t now = w->is_reproducible ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
     struct tm utc;
     char text[64];
     if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0)
@@ -100,7 +65,7 @@ static void set_created(struct rh_sidecar_writer *w)
 
 static void close_database(struct rh_sidecar_writer *w)
 {
-    for (int i = 0; i < INSERT_COUNT; i++)
+    for (int i = 0; i < RH_SIDECAR_INSERT_COUNT; i++)
         sqlite3_finalize(w->inserts[i]);
     rh_db_close(&w->db);
 }
@@ -110,6 +75,9 @@ static void free_writer(struct rh_sidecar_writer *w)
     rh_strmap_release(&w->files);
     rh_strmap_release(&w->functions);
     rh_strmap_release(&w->locations);
+    rh_strmap_release(&w->texts);
+    rh_bitset_release(&w->classed);
+    rh_map_release(&w->grouped);
     rh_vec_free(&w->function_rows);
     rh_strbuf_release(&w->key);
     rh_arena_release(&w->arena);
@@ -149,16 +117,15 @@ free_w:
 
 void rh_sidecar_set_meta(struct rh_sidecar_writer *w, enum rh_sidecar_meta name, const char *value)
 {
-    INSERT(w, META, rh_db_text(rh_sidecar_meta_names[name]), rh_db_text(value));
+    RH_SIDECAR_INSERT(w, META, rh_db_text(rh_sidecar_meta_names[name]), rh_db_text(value));
 }
 
 void rh_sidecar_set_skipped(struct rh_sidecar_writer *w, const char *reason, uint64_t count)
 {
-    INSERT(w, SKIPPED, rh_db_text(reason), rh_db_int((int64_t)count));
+    RH_SIDECAR_INSERT(w, SKIPPED, rh_db_text(reason), rh_db_int((int64_t)count));
 }
 
-/* The id of `key`, a new one if it was not met before. */
-static uint32_t intern(struct rh_strmap *map, const char *key, bool *is_new)
+uint32_t rh_sidecar_intern(struct rh_strmap *map, const char *key, bool *is_new)
 {
     uintptr_t known = (uintptr_t)rh_strmap_get(map, key);
     *is_new = known == 0;
@@ -174,9 +141,9 @@ static struct rh_db_value add_file(struct rh_sidecar_writer *w, const char *path
     if (!path || !*path)
         return rh_db_none();
     bool is_new;
-    uint32_t id = intern(&w->files, path, &is_new);
+    uint32_t id = rh_sidecar_intern(&w->files, path, &is_new);
     if (is_new)
-        INSERT(w, FILES, rh_db_int(id), rh_db_text(path));
+        RH_SIDECAR_INSERT(w, FILES, rh_db_int(id), rh_db_text(path));
     return rh_db_int(id);
 }
 
@@ -198,7 +165,7 @@ static uint32_t add_function(struct rh_sidecar_writer *w, const char *name, cons
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         rh_strbuf_add(&w->key, parts[i]);
     bool is_new;
-    uint32_t id = intern(&w->functions, rh_strbuf_text(&w->key), &is_new);
+    uint32_t id = rh_sidecar_intern(&w->functions, rh_strbuf_text(&w->key), &is_new);
     if (is_new)
         rh_vec_push(&w->function_rows, (struct rh_sidecar_function){
                                            .name = rh_arena_strdup(&w->arena, name),
@@ -219,12 +186,12 @@ static void add_digits(struct rh_strbuf *key, uint64_t number)
 }
 
 /* Outer locations first, so that inlined_at always points to an earlier row. */
-static struct rh_db_value add_location(struct rh_sidecar_writer *w,
-                                       const struct rh_sidecar_location *location)
+struct rh_db_value rh_sidecar_put_location(struct rh_sidecar_writer *w,
+                                           const struct rh_sidecar_location *location)
 {
     if (!location)
         return rh_db_none();
-    struct rh_db_value outer = add_location(w, location->inlined_at);
+    struct rh_db_value outer = rh_sidecar_put_location(w, location->inlined_at);
     struct rh_db_value file = add_file(w, location->file);
     uint32_t function = add_function(w, location->function, location->linkage, location->file, 0);
     rh_strbuf_reset(&w->key);
@@ -234,40 +201,41 @@ static struct rh_db_value add_location(struct rh_sidecar_writer *w,
     add_digits(&w->key, function);
     add_digits(&w->key, outer.kind == RH_DB_NONE ? 0 : (uint64_t)outer.number + 1);
     bool is_new;
-    uint32_t id = intern(&w->locations, rh_strbuf_text(&w->key), &is_new);
+    uint32_t id = rh_sidecar_intern(&w->locations, rh_strbuf_text(&w->key), &is_new);
     if (is_new)
-        INSERT(w, LOCATIONS, rh_db_int(id), file, rh_db_int(location->line),
-               rh_db_int(location->column), rh_db_int(function), outer);
+        RH_SIDECAR_INSERT(w, LOCATIONS, rh_db_int(id), file, rh_db_int(location->line),
+                          rh_db_int(location->column), rh_db_int(function), outer);
     return rh_db_int(id);
+}
+
+struct rh_db_value rh_sidecar_put_function(struct rh_sidecar_writer *w,
+                                           const struct rh_sidecar_function *function)
+{
+    return rh_db_int(
+        add_function(w, function->name, function->linkage, function->file, function->line));
 }
 
 void rh_sidecar_add_site(struct rh_sidecar_writer *w, const struct rh_sidecar_site *site)
 {
-    if (site->number != w->site_count++) {
-        keep(w, rh_fail(RH_ERR_INTERNAL, "site %u was added as site %u", site->number,
-                        w->site_count - 1));
+    if (!rh_sidecar_take_number(w, RH_SIDECAR_INSERT_SITES, "site", site->number))
         return;
-    }
-    const struct rh_sidecar_function *holder = site->function;
-    uint32_t function = add_function(w, holder->name, holder->linkage, holder->file, holder->line);
-    struct rh_db_value location = add_location(w, site->location);
-    INSERT(w, SITES, rh_db_int(site->number), rh_db_int((int64_t)site->fingerprint),
-           site->key == RH_SIDECAR_NO_KEY ? rh_db_none() : rh_db_int(site->key),
-           rh_db_int(site->access), rh_db_int(site->order), rh_db_int(site->size),
-           rh_db_int(site->flags), rh_db_int(function), location,
-           rh_db_text(site->expression && *site->expression ? site->expression : NULL));
+    struct rh_db_value function = rh_sidecar_put_function(w, site->function);
+    struct rh_db_value location = rh_sidecar_put_location(w, site->location);
+    RH_SIDECAR_INSERT(w, SITES, rh_db_int(site->number), rh_db_int((int64_t)site->fingerprint),
+                      site->key == RH_SIDECAR_NO_KEY ? rh_db_none() : rh_db_int(site->key),
+                      rh_db_int(site->access), rh_db_int(site->order), rh_db_int(site->size),
+                      rh_db_int(site->flags), function, location,
+                      rh_db_text(site->expression && *site->expression ? site->expression : NULL));
 }
 
 void rh_sidecar_add_key(struct rh_sidecar_writer *w, uint32_t number,
                         const struct rh_key_record *key)
 {
-    if (number != w->key_count++) {
-        keep(w, rh_fail(RH_ERR_INTERNAL, "key %u was added as key %u", number, w->key_count - 1));
+    if (!rh_sidecar_take_number(w, RH_SIDECAR_INSERT_KEYS, "key", number))
         return;
-    }
-    INSERT(w, KEYS, rh_db_int(number), rh_db_int(key->kind), rh_db_int(key->first_site),
-           rh_db_int(key->site_count),
-           key->loop == RH_NO_LOOP ? rh_db_none() : rh_db_int(key->loop));
+    RH_SIDECAR_INSERT(w, KEYS, rh_db_int(number), rh_db_int(key->kind), rh_db_int(key->first_site),
+                      rh_db_int(key->site_count),
+                      key->loop == RH_NO_LOOP ? rh_db_none() : rh_db_int(key->loop));
 }
 
 static enum rh_status fail_compress(const struct rh_sidecar_writer *w, size_t code)
@@ -301,8 +269,8 @@ void rh_sidecar_set_module(struct rh_sidecar_writer *w, const void *bytes, size_
         return;
     size_t packed_len = ZSTD_compressBound(len);
     void *packed = rh_alloc(packed_len);
-    keep(w, compress(w, bytes, len, level, packed, &packed_len));
-    INSERT(w, MODULE, rh_db_int((int64_t)len), rh_db_blob(packed, packed_len));
+    rh_sidecar_keep(w, compress(w, bytes, len, level, packed, &packed_len));
+    RH_SIDECAR_INSERT(w, MODULE, rh_db_int((int64_t)len), rh_db_blob(packed, packed_len));
     free(packed);
 }
 
@@ -311,8 +279,8 @@ static void write_functions(struct rh_sidecar_writer *w)
     for (size_t i = 0; i < w->function_rows.len; i++) {
         const struct rh_sidecar_function *row = &w->function_rows.data[i];
         struct rh_db_value file = add_file(w, row->file);
-        INSERT(w, FUNCTIONS, rh_db_int((int64_t)i), rh_db_text(row->name), rh_db_text(row->linkage),
-               file, rh_db_int(row->line));
+        RH_SIDECAR_INSERT(w, FUNCTIONS, rh_db_int((int64_t)i), rh_db_text(row->name),
+                          rh_db_text(row->linkage), file, rh_db_int(row->line));
     }
 }
 
@@ -320,7 +288,7 @@ enum rh_status rh_sidecar_commit(struct rh_sidecar_writer *w)
 {
     write_functions(w);
     if (w->status == RH_OK)
-        keep(w, rh_db_exec(&w->db, "COMMIT"));
+        rh_sidecar_keep(w, rh_db_exec(&w->db, "COMMIT"));
     close_database(w);
     enum rh_status status = w->status;
     if (status == RH_OK) {

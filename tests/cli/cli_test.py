@@ -5,7 +5,6 @@ Usage: cli_test.py RACEHIVE MAKE_SIDECAR [unittest option...]
 """
 import json
 import os
-import pty
 import re
 import resource
 import shutil
@@ -13,71 +12,9 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 
-RACEHIVE, MAKE_SIDECAR = (os.path.abspath(path) for path in sys.argv[1:3])
-ID_A, ID_B = "11aabbcc", "22aabbcc"
-
-
-def elf(build_id, instrumented=True):
-    """The smallest ELF file with a build id and, if instrumented, our note."""
-    note = struct.pack("<III4s", 4, len(build_id) // 2, 3, b"GNU\0") + bytes.fromhex(build_id)
-    names = b"\0.shstrtab\0" + (b".note.racehive\0" if instrumented else b".data\0")
-    notes_at = 64 + 56
-    names_at = notes_at + len(note)
-    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 64,
-                         names_at + len(names), 0, 64, 56, 1, 64, 3, 1)
-    segment = struct.pack("<IIQQQQQQ", 4, 4, notes_at, 0, 0, len(note), len(note), 4)
-    sections = (bytes(64) + struct.pack("<IIQQQQIIQQ", 1, 3, 0, 0, names_at, len(names), 0, 0, 1, 0)
-                + struct.pack("<IIQQQQIIQQ", 11, 1, 2, 0, 0, 0, 0, 0, 1, 0))
-    return header + segment + note + names + sections
-
-
-class Case(unittest.TestCase):
-    """Each test runs in a folder of its own that holds a program `bank` and its sidecar."""
-
-    def setUp(self):
-        self.folder = os.path.realpath(tempfile.mkdtemp())
-        self.addCleanup(shutil.rmtree, self.folder)
-        os.chmod(self.folder, 0o755)
-        self.write("bank", elf(ID_A))
-        self.make_sidecar("bank.racehive", ID_A)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, data):
-        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        with open(self.path(name), "wb") as file:
-            file.write(data)
-
-    def make_sidecar(self, name, build_id, extra=0):
-        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        subprocess.run([MAKE_SIDECAR, self.path(name), build_id, self.folder, str(extra)],
-                       check=True)
-
-    def run_racehive(self, *words, **options):
-        environment = dict(os.environ, XDG_DATA_HOME=self.path("data"), TERM="xterm")
-        environment.pop("NO_COLOR", None)
-        options.setdefault("stdout", subprocess.PIPE)
-        return subprocess.run([RACEHIVE, *words], cwd=self.folder, env=environment,
-                              stderr=subprocess.PIPE, **options)
-
-    def succeed(self, *words):
-        ran = self.run_racehive(*words)
-        self.assertEqual((ran.returncode, ran.stderr), (0, b""), words)
-        return ran.stdout.decode()
-
-    def fail_with(self, status, message, *words, **options):
-        """Fails with one line on standard error that holds `message`, and prints nothing else."""
-        ran = self.run_racehive(*words, **options)
-        error = ran.stderr.decode()
-        self.assertEqual(ran.returncode, status, error)
-        self.assertIn(message, error)
-        self.assertRegex(error, r"\Aracehive: error: [^\n]+\n\Z")
-        if ran.stdout is not None:
-            self.assertEqual(ran.stdout, b"")
+from harness import ID_A, ID_B, RACEHIVE, Case, elf
 
 
 class Dispatch(Case):
@@ -87,8 +24,9 @@ class Dispatch(Case):
     def test_help_lists_what_exists_and_nothing_else(self):
         text = self.succeed("--help")
         self.assertEqual(text, self.succeed("-h"))
-        self.assertIn("\n  sites ", text)
-        for absent in ("candidates", "run ", "report", "hive serve", "classify", "sketch"):
+        for present in ("candidates", "sites"):
+            self.assertIn(f"\n  {present} ", text)
+        for absent in ("run ", "report", "hive serve", "classify", "sketch"):
             self.assertNotIn(f"\n  {absent}", text)
 
     def test_help_of_a_subcommand(self):
@@ -111,7 +49,7 @@ class Dispatch(Case):
         self.fail_with(2, "needs a whole number", "sites", "bank", "--limit=many")
 
     def test_subcommands_of_later_versions(self):
-        for name in ("candidates", "run", "report", "hive", "agent", "classify", "sketch"):
+        for name in ("run", "report", "hive", "agent", "classify", "sketch"):
             self.fail_with(2, f"'{name}' is not part of this version", name, "bank")
 
 
@@ -123,9 +61,10 @@ class Manual(Case):
             return page.read()
 
     def test_options_and_manual_agree(self):
-        for words, page in ((["sites"], "racehive-sites.1"), ([], "racehive.1")):
-            known = set(re.findall(r"^ +(?:-h, )?--(\w+)", self.succeed(*words, "--help"), re.M))
-            told = set(re.findall(r"^\.It .*Fl -(\w+)", self.manual(page), re.M))
+        for words, page in ((["candidates"], "racehive-candidates.1"),
+                            (["sites"], "racehive-sites.1"), ([], "racehive.1")):
+            known = set(re.findall(r"^ +(?:-h, )?--([\w-]+)", self.succeed(*words, "--help"), re.M))
+            told = set(re.findall(r"^\.It .*Fl -([\w-]+)", self.manual(page), re.M))
             self.assertEqual(told, known, page)
 
     def test_subcommands_and_manual_agree(self):
@@ -214,28 +153,12 @@ class Table(Case):
                              stdout=subprocess.PIPE)
         self.assertIn(f"  {self.folder}/bank.c:41:7 ", ran.stdout.decode())
 
-    def on_terminal(self, **environment):
-        """What a terminal would receive."""
-        master, slave = pty.openpty()
-        child = subprocess.Popen([RACEHIVE, "sites", "bank"], cwd=self.folder, stdout=slave,
-                                 env=dict(os.environ, **environment))
-        os.close(slave)
-        text = b""
-        try:
-            while chunk := os.read(master, 4096):
-                text += chunk
-        except OSError:
-            pass  # how a terminal says that the other side is closed
-        os.close(master)
-        self.assertEqual(child.wait(), 0)
-        return text
-
     def test_colours_only_on_a_terminal(self):
         os.environ.pop("NO_COLOR", None)
         self.assertNotIn("\033", self.succeed("sites", "bank"))
-        self.assertIn(b"\033[1mWHERE\033[0m", self.on_terminal(TERM="xterm"))
-        self.assertNotIn(b"\033", self.on_terminal(TERM="dumb"))
-        self.assertNotIn(b"\033", self.on_terminal(TERM="xterm", NO_COLOR="1"))
+        self.assertIn(b"\033[1mWHERE\033[0m", self.on_terminal("sites", "bank", TERM="xterm"))
+        self.assertNotIn(b"\033", self.on_terminal("sites", "bank", TERM="dumb"))
+        self.assertNotIn(b"\033", self.on_terminal("sites", "bank", TERM="xterm", NO_COLOR="1"))
 
 
 class Json(Case):
@@ -276,7 +199,7 @@ class Json(Case):
         self.assertEqual(report["sites"], [])
 
     def test_many_sites(self):
-        self.make_sidecar("bank.racehive", ID_A, extra=20000)
+        self.make_sidecar("bank.racehive", ID_A, content=20000)
         report = json.loads(self.succeed("sites", "bank", "--json"))
         self.assertEqual(sorted(site["number"] for site in report["sites"]), list(range(20006)))
 
@@ -293,7 +216,7 @@ class Finding(Case):
         self.assertEqual(self.sites("link"), 6)
         os.rename(self.path("bank.racehive"), self.path("moved"))
         self.assertEqual(self.sites("bank", "--symbols=moved"), 6)
-        self.make_sidecar("data/racehive/by-build-id/11/aabbcc.racehive", ID_A, extra=1)
+        self.make_sidecar("data/racehive/by-build-id/11/aabbcc.racehive", ID_A, content=1)
         self.assertEqual(self.sites("bank"), 7)
         self.make_sidecar("bank.racehive", ID_B)
         self.assertEqual(self.sites("bank"), 7)
@@ -339,7 +262,7 @@ class BadInput(Case):
         self.fail_with(1, "not a .racehive file", "sites", "bank")
         self.write("bank.racehive", b"hello" * 1000)
         self.fail_with(1, "not a .racehive file", "sites", "bank")
-        self.make_sidecar("bank.racehive", ID_A, extra=1000)
+        self.make_sidecar("bank.racehive", ID_A, content=1000)
         with open(self.path("bank.racehive"), "r+b") as file:
             file.truncate(20480)
         self.fail_with(1, "damaged", "sites", "bank")
@@ -348,8 +271,14 @@ class BadInput(Case):
     def test_newer_version(self):
         with open(self.path("bank.racehive"), "r+b") as file:
             file.seek(60)  # user_version in SQLite's header
-            file.write(struct.pack(">I", 2))
+            file.write(struct.pack(">I", 3))
         self.fail_with(1, "update racehive", "sites", "bank")
+
+    def test_older_version(self):
+        with open(self.path("bank.racehive"), "r+b") as file:
+            file.seek(60)
+            file.write(struct.pack(">I", 1))
+        self.fail_with(1, "build the program again", "sites", "bank")
 
     def as_nobody(self):
         """Options for a child that may not read everything; skips where there is no such child."""
@@ -383,7 +312,7 @@ class Output(Case):
     WAYS = (["sites", "bank"], ["sites", "--json", "bank"], ["--help"], ["--version"])
 
     def test_full_disk(self):
-        self.make_sidecar("bank.racehive", ID_A, extra=2000)
+        self.make_sidecar("bank.racehive", ID_A, content=2000)
         for words in self.WAYS:
             with open("/dev/full", "wb") as full:
                 self.fail_with(1, "No space left on device", *words, stdout=full)
@@ -394,7 +323,7 @@ class Output(Case):
                            preexec_fn=lambda: os.close(1))
 
     def test_file_size_limit(self):
-        self.make_sidecar("bank.racehive", ID_A, extra=2000)
+        self.make_sidecar("bank.racehive", ID_A, content=2000)
 
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -404,7 +333,7 @@ class Output(Case):
                 self.fail_with(1, "cannot write", *words, stdout=out, preexec_fn=limit)
 
     def test_broken_pipe_is_quiet(self):
-        self.make_sidecar("bank.racehive", ID_A, extra=20000)
+        self.make_sidecar("bank.racehive", ID_A, content=20000)
         for ignored in (False, True):
             for words in self.WAYS[:2]:
                 child = subprocess.Popen([RACEHIVE, *words], cwd=self.folder,

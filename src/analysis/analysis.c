@@ -1,0 +1,69 @@
+/* Runs the phases of the static race detection: see analysis.h. */
+#include "analysis/analysis.h"
+
+#include <string.h>
+#include <time.h>
+
+const char *rh_phase_name(enum rh_phase phase)
+{
+    static const char *const names[] = {
+#define RH_PHASE_NAME(id, name) name,
+        RH_PHASES(RH_PHASE_NAME)
+#undef RH_PHASE_NAME
+    };
+    return names[phase];
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void run_phase(enum rh_phase phase, struct rh_module *m, const struct rh_analysis_options *o,
+                      struct rh_analysis *a)
+{
+    switch (phase) {
+    case RH_PHASE_ACCESSES:
+        rh_accesses_collect(m, &a->accesses);
+        break;
+    case RH_PHASE_POINTSTO:
+        a->pointsto =
+            rh_pointsto_solve(m, &(struct rh_pointsto_options){.is_library = o->is_library});
+        break;
+    case RH_PHASE_FLOW:
+        a->flow = rh_flow_run(m, a->pointsto, &(struct rh_flow_options){.is_library = o->is_library});
+        break;
+    case RH_PHASE_SHARING:
+        a->sharing = rh_sharing_find(m, a->pointsto);
+        break;
+    case RH_PHASE_CANDIDATES:
+        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->sharing, &a->pairs);
+        break;
+    case RH_PHASE_COUNT:
+        break;
+    }
+}
+
+void rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *options,
+                     struct rh_analysis *out)
+{
+    memset(out, 0, sizeof *out);
+    for (enum rh_phase phase = 0; phase < RH_PHASE_COUNT; phase++) {
+        double begin = now();
+        run_phase(phase, m, options, out);
+        out->seconds[phase] = now() - begin;
+        if (options->progress)
+            options->progress(phase, out->seconds[phase]);
+    }
+}
+
+void rh_analysis_release(struct rh_analysis *a)
+{
+    rh_pairs_release(&a->pairs);
+    rh_sharing_free(a->sharing);
+    rh_flow_free(a->flow);
+    rh_pointsto_free(a->pointsto);
+    rh_accesses_release(&a->accesses);
+}

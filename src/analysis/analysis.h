@@ -1,0 +1,55 @@
+/*
+ * The static race detection of a whole program, from its module to its candidates.
+ *
+ * How it works, phase by phase: every access is listed (access.h); points-to says what pointers
+ * point to and whom calls call (pointsto.h); flow says which threads run an instruction, who else
+ * may run then, and under which locks (flow.h); sharing says which memory several threads reach
+ * (sharing.h); candidates compares what is left (pairs.h). Each phase only narrows: what it
+ * cannot prove stays.
+ */
+#ifndef RH_ANALYSIS_ANALYSIS_H
+#define RH_ANALYSIS_ANALYSIS_H
+
+#include "analysis/access.h"
+#include "analysis/pairs.h"
+#include "analysis/flow.h"
+#include "analysis/pointsto.h"
+#include "analysis/sharing.h"
+
+/* Phases: suffix, name shown to users. */
+#define RH_PHASES(X)                                                                               \
+    X(ACCESSES, "accesses")                                                                        \
+    X(POINTSTO, "points-to")                                                                       \
+    X(FLOW, "threads and locks")                                                                   \
+    X(SHARING, "escape")                                                                           \
+    X(CANDIDATES, "candidates")
+
+enum rh_phase {
+#define RH_PHASE_ENUM(id, name) RH_PHASE_##id,
+    RH_PHASES(RH_PHASE_ENUM)
+#undef RH_PHASE_ENUM
+        RH_PHASE_COUNT
+};
+
+const char *rh_phase_name(enum rh_phase phase);
+
+struct rh_analysis {
+    struct rh_accesses accesses;
+    struct rh_pointsto *pointsto;
+    struct rh_flow *flow;
+    struct rh_sharing *sharing;
+    struct rh_pairs pairs;
+    double seconds[RH_PHASE_COUNT];
+};
+
+struct rh_analysis_options {
+    bool is_library; /* a shared library: any exported function may be called by any thread */
+    /* Called after each phase; may be NULL. */
+    void (*progress)(enum rh_phase phase, double seconds);
+};
+
+void rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *options,
+                     struct rh_analysis *out);
+void rh_analysis_release(struct rh_analysis *a);
+
+#endif

@@ -1,0 +1,219 @@
+/* The flow analysis as a whole, and the questions it answers: see flow.h. */
+#include "analysis/flow.h"
+
+#include "analysis/flow_internal.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "ir/expr.h"
+
+struct flow_ways {
+    uint32_t count;
+    struct rh_occurrence *all;
+};
+
+struct public_locks {
+    uint32_t count;
+    struct rh_lock *all;
+};
+
+/* Locks and joins are named better once it is known what is stable, and that only once it is known
+ * what runs alone. */
+static void walk_twice(struct rh_flow *f)
+{
+    flow_joins_find(f);
+    flow_walk(f);
+    flow_find_unstable(f);
+    flow_names_reset(f);
+    flow_walk_reset(f);
+    flow_threads_reset(f);
+    flow_joins_find(f);
+    flow_walk(f);
+}
+
+static void list_alive_threads(struct rh_flow *f)
+{
+    for (uint32_t i = 0; i < f->alive_sets.all.len; i++) {
+        struct rh_idset threads = RH_IDSET_INIT;
+        uint32_t bit;
+        for (uint64_t at = 0; rh_idset_next(flow_set(&f->alive_sets, i), &at, &bit);)
+            if (bit % ALIVE_BITS == ALIVE)
+                rh_idset_add(&threads, bit / ALIVE_BITS);
+        rh_vec_push(&f->alive_threads, threads);
+    }
+}
+
+struct rh_flow *rh_flow_run(struct rh_module *m, const struct rh_pointsto *p,
+                            const struct rh_flow_options *o)
+{
+    struct rh_flow *f = rh_calloc(1, sizeof *f);
+    struct flow_held none[1];
+    f->module = m;
+    f->pointsto = p;
+    f->is_library = o->is_library;
+    f->fresh = rh_fresh_find(m);
+    flow_sets_init(&f->alive_sets);
+    flow_sets_init(&f->cell_sets);
+    flow_locks_intern(f, none, 0);
+    flow_bodies_build(f);
+    flow_threads_find(f);
+    flow_writes_collect(f);
+    walk_twice(f);
+    list_alive_threads(f);
+    return f;
+}
+
+static void release_interned(struct rh_flow *f)
+{
+    flow_sets_release(&f->alive_sets);
+    flow_sets_release(&f->cell_sets);
+    rh_vec_free(&f->nodes);
+    rh_vec_free(&f->names);
+    rh_vec_free(&f->lock_sets);
+    rh_map_release(&f->node_of);
+    rh_map_release(&f->name_of);
+    rh_map_release(&f->lock_set_of);
+    rh_map_release(&f->meets);
+    rh_map_release(&f->cells_meet);
+    rh_map_release(&f->public_locks);
+    flow_names_reset(f);
+    rh_vec_each (struct rh_idset, threads, &f->alive_threads)
+        rh_idset_release(threads);
+    rh_vec_free(&f->alive_threads);
+}
+
+void rh_flow_free(struct rh_flow *f)
+{
+    if (!f)
+        return;
+    flow_walk_reset(f);
+    flow_stable_release(f);
+    flow_writes_release(f);
+    rh_map_release(&f->stored);
+    rh_map_release(&f->kept);
+    flow_threads_release(f);
+    flow_bodies_release(f);
+    release_interned(f);
+    rh_fresh_free(f->fresh);
+    rh_expr_free(f->expr);
+    rh_arena_release(&f->arena);
+    free(f);
+}
+
+/* --- questions --- */
+
+uint32_t rh_flow_thread_count(const struct rh_flow *f)
+{
+    return (uint32_t)f->threads.len;
+}
+
+const struct rh_thread *rh_flow_thread(const struct rh_flow *f, uint32_t id)
+{
+    return &f->threads.data[id].public;
+}
+
+static void add_way(struct flow_ways *ways, struct rh_map *seen, uint32_t thread,
+                    struct flow_state s)
+{
+    uint64_t words[] = {thread, flow_pair(s.alive, s.locks)}, known;
+    uint64_t key = rh_hash_bytes(words, sizeof words);
+    if (s.alive == FLOW_NONE)
+        return;
+    for (; rh_map_get(seen, key, &known); key++) {
+        const struct rh_occurrence *o = &ways->all[known];
+        if (o->thread == thread && o->alive == s.alive && o->locks == s.locks)
+            return;
+    }
+    rh_map_put(seen, key, ways->count);
+    ways->all[ways->count++] = (struct rh_occurrence){thread, s.alive, s.locks};
+}
+
+/* A call that changes the state runs before and after the change. */
+static struct flow_ways find_ways(struct rh_flow *f, const struct flow_body *body, uint32_t segment,
+                                  bool is_event)
+{
+    struct rh_map seen = RH_MAP_INIT;
+    struct flow_ways ways = {0};
+    ways.all = rh_arena_array(&f->walk_arena, struct rh_occurrence, 2 * body->contexts.len);
+    rh_vec_each (const uint32_t, id, &body->contexts) {
+        const struct flow_context *c = f->contexts.data[*id];
+        if (!c->states) {
+            add_way(&ways, &seen, c->thread, c->inside);
+            continue;
+        }
+        add_way(&ways, &seen, c->thread, c->states[segment]);
+        if (is_event)
+            add_way(&ways, &seen, c->thread, c->states[segment + 1]);
+    }
+    rh_map_release(&seen);
+    return ways;
+}
+
+const struct rh_occurrence *rh_flow_occurrences(const struct rh_flow *f, uint32_t instance,
+                                                const struct rh_value *inst, uint32_t *count)
+{
+    /* Answers are remembered. */
+    struct rh_flow *own = (struct rh_flow *)(uintptr_t)f;
+    const struct flow_body *body = &f->bodies[instance];
+    bool is_event;
+    uint32_t segment = flow_segment(body, inst, &is_event);
+    uint64_t key = flow_pair(instance, segment * 2 + is_event);
+    struct flow_ways *ways = rh_map_get_ptr(&f->occurrences, key);
+    if (!ways) {
+        ways = rh_arena_new(&own->walk_arena, struct flow_ways);
+        *ways = find_ways(own, body, segment, is_event);
+        rh_map_put_ptr(&own->occurrences, key, ways);
+    }
+    *count = ways->count;
+    return ways->all;
+}
+
+const struct rh_idset *rh_flow_alive(const struct rh_flow *f, uint32_t set)
+{
+    return &f->alive_threads.data[set];
+}
+
+static struct rh_lock show_lock(const struct rh_flow *f, const struct flow_held *h)
+{
+    const struct flow_name *name = &f->names.data[h->name];
+    struct rh_lock lock = {
+        .root = f->nodes.data[name->node].value,
+        .offset = name->offset,
+        .term_count = name->term_count,
+        .mode = h->mode == RH_LOCK_READ ? RH_LOCK_READ : RH_LOCK_WRITE,
+    };
+    for (uint32_t i = 0; i < name->term_count; i++) {
+        lock.terms[i].index = f->nodes.data[name->terms[i].node].value;
+        lock.terms[i].scale = name->terms[i].scale;
+    }
+    return lock;
+}
+
+const struct rh_lock *rh_flow_locks(const struct rh_flow *f, uint32_t set, uint32_t *count)
+{
+    struct rh_flow *own = (struct rh_flow *)(uintptr_t)f;
+    const struct flow_lockset *s = flow_lockset(f, set);
+    struct public_locks *locks = rh_map_get_ptr(&f->public_locks, set);
+    if (!locks) {
+        locks = rh_arena_new(&own->arena, struct public_locks);
+        locks->all = rh_arena_array(&own->arena, struct rh_lock, s->count);
+        for (uint32_t i = 0; i < s->count; i++)
+            if (!s->held[i].pending)
+                locks->all[locks->count++] = show_lock(f, &s->held[i]);
+        rh_map_put_ptr(&own->public_locks, set, locks);
+    }
+    *count = locks->count;
+    return locks->all;
+}
+
+bool rh_flow_parallel(const struct rh_flow *f, const struct rh_occurrence *a,
+                      const struct rh_occurrence *b)
+{
+    return rh_bitset_test(&f->threads.data[a->thread].overlaps, b->thread) ||
+           (a->thread != b->thread && (flow_alive_has(f, a->alive, b->thread, ALIVE) ||
+                                       flow_alive_has(f, b->alive, a->thread, ALIVE)));
+}
+
+bool rh_flow_is_stable(const struct rh_flow *f, uint32_t instance, const struct rh_value *load)
+{
+    return flow_is_stable((struct rh_flow *)(uintptr_t)f, instance, load);
+}

@@ -1,0 +1,281 @@
+/*
+ * Whether two accesses that touch the same memory surely hold the same lock; and the names of locks
+ * for people.
+ *
+ * Two ways lead to yes. Both hold a lock whose name means the same everywhere. Or the lock of each
+ * is reached from where its access goes: then each side is turned into *placements*: where in which
+ * object the access is, and where the lock is if it is there. If for each pair of placements in one
+ * object, touching the same bytes means the same lock, the answer is yes.
+ */
+#include "analysis/flow_internal.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "ir/expr.h"
+
+/*
+ * The access is at offset + n * stride in a block of the object, for some n; the lock at
+ * lock_offset + n * lock_stride from the same block, or from `base` if that is no FLOW_NONE. With
+ * `through`, that is where a stable pointer to the lock is, which is `behind` bytes further on.
+ */
+struct placement {
+    uint32_t object;
+    int64_t offset;
+    int64_t stride; /* 0: there is no n */
+    bool exact;     /* it is nowhere else: no other index is added */
+    uint32_t base;  /* node */
+    int64_t lock_offset, lock_stride;
+    bool through;
+    int64_t behind;
+};
+
+struct placements RH_VEC_BODY(struct placement);
+
+/* An access with what is asked about it. */
+struct side {
+    const struct rh_guarded *guarded;
+    uint64_t size; /* 0: unknown */
+    struct flow_name name;
+    const struct rh_idset *root; /* cells of the pointer without offset and indices */
+};
+
+static struct side read_side(struct rh_flow *f, const struct rh_guarded *g)
+{
+    const struct rh_value *pointer = g->access->pointer;
+    struct side s = {.guarded = g};
+    s.size = g->access->flags & RH_SITE_AT_LEAST ? 0 : g->access->size;
+    s.root = rh_pointsto_of(f->pointsto, g->instance, flow_root_value(f, g->instance, pointer));
+    uint32_t name = flow_name_of(f, g->instance, pointer);
+    s.name = f->names.data[name];
+    return s;
+}
+
+/* --- placements --- */
+
+/* How the lock hangs on the access: the same root, or a pointer found from it. */
+struct relation {
+    struct flow_name lock; /* where the lock, or the pointer to it, is */
+    bool through;
+    int64_t behind;
+    bool same_root;
+};
+
+static bool relate(const struct rh_flow *f, const struct side *s, uint32_t lock,
+                   struct relation *out)
+{
+    const struct flow_name *name = &f->names.data[lock];
+    const struct flow_node *root = &f->nodes.data[name->node];
+    *out = (struct relation){.lock = *name};
+    if (name->node == s->name.node) {
+        out->same_root = true;
+    } else if (root->kind == NODE_LOAD && name->term_count == 0 &&
+               f->names.data[root->a].node == s->name.node) {
+        out->lock = f->names.data[root->a];
+        out->through = out->same_root = true;
+        out->behind = name->offset;
+    }
+    return out->same_root || f->nodes.data[out->lock.node].absolute;
+}
+
+/* The object behind a root that is a global or a known block. */
+static bool find_root_object(const struct rh_flow *f, const struct side *s, uint32_t *object)
+{
+    const struct flow_node *root = &f->nodes.data[s->name.node];
+    const struct rh_idset *cells =
+        rh_pointsto_of(f->pointsto, s->guarded->instance, s->guarded->access->pointer);
+    uint32_t cell;
+    for (uint64_t at = 0; root->kind == NODE_GLOBAL && rh_idset_next(cells, &at, &cell);) {
+        *object = rh_pointsto_cell(f->pointsto, cell)->object;
+        if (rh_pointsto_object(f->pointsto, *object)->value == root->value)
+            return true;
+    }
+    return false;
+}
+
+/* The access in one cell of its root, and the lock there. */
+static bool place_in_cell(const struct side *s, const struct relation *r,
+                          const struct rh_cell *cell, struct placement *out)
+{
+    uint32_t terms = s->name.term_count;
+    *out = (struct placement){
+        .object = cell->object,
+        .offset = cell->offset + s->name.offset,
+        .stride = cell->stride,
+        .exact = terms == 0,
+        .base = r->same_root ? FLOW_NONE : r->lock.node,
+        .lock_offset = r->lock.offset + (r->same_root ? cell->offset : 0),
+        .lock_stride = r->same_root ? cell->stride : 0,
+        .through = r->through,
+        .behind = r->behind,
+    };
+    if (r->lock.term_count == 0) {
+        /* The lock is fixed in the block; or in the element, if the access stays in it. */
+        return r->same_root && (cell->stride == 0 || terms == 0);
+    }
+    /* The lock goes by the index that the access goes by. */
+    if (cell->stride || terms != 1 || r->lock.term_count != 1 ||
+        r->lock.terms[0].node != s->name.terms[0].node)
+        return false;
+    out->stride = s->name.terms[0].scale;
+    out->lock_stride = r->lock.terms[0].scale;
+    out->exact = true;
+    return out->stride > 0;
+}
+
+static bool is_placeable(const struct rh_flow *f, uint32_t object)
+{
+    enum rh_object_kind kind = rh_pointsto_object(f->pointsto, object)->kind;
+    return kind == RH_OBJECT_GLOBAL || kind == RH_OBJECT_STACK || kind == RH_OBJECT_HEAP ||
+           kind == RH_OBJECT_THREAD_LOCAL;
+}
+
+/* False if the access may be where nothing is known of the lock. */
+static bool place(const struct rh_flow *f, const struct side *s, uint32_t lock,
+                  struct placements *out)
+{
+    struct relation r;
+    struct placement p;
+    uint32_t id, object;
+    rh_vec_clear(out);
+    if (!relate(f, s, lock, &r))
+        return false;
+    if (find_root_object(f, s, &object)) {
+        struct rh_cell whole = {.object = object};
+        bool ok = place_in_cell(s, &r, &whole, &p);
+        rh_vec_push(out, p);
+        return ok;
+    }
+    for (uint64_t at = 0; rh_idset_next(s->root, &at, &id);) {
+        const struct rh_cell *cell = rh_pointsto_cell(f->pointsto, id);
+        if (!is_placeable(f, cell->object) || !place_in_cell(s, &r, cell, &p))
+            return false;
+        rh_vec_push(out, p);
+    }
+    return out->len > 0;
+}
+
+/* --- comparing --- */
+
+static bool may_touch(const struct placement *a, uint64_t a_size, const struct placement *b,
+                      uint64_t b_size)
+{
+    struct rh_cell x = {a->object, (uint32_t)a->stride, a->offset, INT64_MAX};
+    struct rh_cell y = {b->object, (uint32_t)b->stride, b->offset, INT64_MAX};
+    return !a->exact || !b->exact || rh_cells_overlap(&x, a_size, &y, b_size);
+}
+
+/* Bytes of two elements never meet if both accesses lie in one frame as long as the stride. */
+static bool fits_frame(const struct placement *a, uint64_t a_size, const struct placement *b,
+                       uint64_t b_size)
+{
+    int64_t low = a->offset < b->offset ? a->offset : b->offset;
+    uint64_t a_end = (uint64_t)(a->offset - low) + a_size;
+    uint64_t b_end = (uint64_t)(b->offset - low) + b_size;
+    return a_size && b_size && a_size <= (uint64_t)a->stride && b_size <= (uint64_t)a->stride &&
+           a_end <= (uint64_t)a->stride && b_end <= (uint64_t)a->stride;
+}
+
+static bool have_same_lock(const struct placement *a, uint64_t a_size, const struct placement *b,
+                           uint64_t b_size)
+{
+    if (a->base != b->base || a->lock_offset != b->lock_offset || a->through != b->through ||
+        a->behind != b->behind)
+        return false;
+    if (a->lock_stride == 0 && b->lock_stride == 0)
+        return true;
+    return a->lock_stride == b->lock_stride && a->stride == b->stride &&
+           fits_frame(a, a_size, b, b_size);
+}
+
+static bool agree(const struct placements *a, uint64_t a_size, const struct placements *b,
+                  uint64_t b_size)
+{
+    for (size_t i = 0; i < a->len; i++)
+        for (size_t k = 0; k < b->len; k++)
+            if (a->data[i].object == b->data[k].object &&
+                may_touch(&a->data[i], a_size, &b->data[k], b_size) &&
+                !have_same_lock(&a->data[i], a_size, &b->data[k], b_size))
+                return false;
+    return true;
+}
+
+/* Does any held lock come with both accesses? */
+static bool hold_related(struct rh_flow *f, const struct rh_guarded *a, const struct rh_guarded *b,
+                         const struct flow_lockset *x, const struct flow_lockset *y)
+{
+    struct side sa = read_side(f, a), sb = read_side(f, b);
+    struct placements pa = RH_VEC_INIT, pb = RH_VEC_INIT;
+    bool guarded = false;
+    for (uint32_t i = 0; i < x->count && !guarded; i++) {
+        if (x->held[i].pending || !place(f, &sa, x->held[i].name, &pa))
+            continue;
+        for (uint32_t k = 0; k < y->count && !guarded; k++)
+            guarded = !y->held[k].pending &&
+                      (x->held[i].mode == RH_LOCK_WRITE || y->held[k].mode == RH_LOCK_WRITE) &&
+                      place(f, &sb, y->held[k].name, &pb) && agree(&pa, sa.size, &pb, sb.size);
+    }
+    rh_vec_free(&pa);
+    rh_vec_free(&pb);
+    return guarded;
+}
+
+static bool hold_absolute(const struct rh_flow *f, const struct flow_lockset *x,
+                          const struct flow_lockset *y)
+{
+    for (uint32_t i = 0; i < x->count; i++)
+        for (uint32_t k = 0; k < y->count; k++)
+            if (x->held[i].name == y->held[k].name && !x->held[i].pending && !y->held[k].pending &&
+                f->names.data[x->held[i].name].absolute &&
+                (x->held[i].mode == RH_LOCK_WRITE || y->held[k].mode == RH_LOCK_WRITE))
+                return true;
+    return false;
+}
+
+bool rh_flow_guards(const struct rh_flow *f, const struct rh_guarded *a, const struct rh_guarded *b)
+{
+    /* Names are found, and remembered, as they are asked for. */
+    struct rh_flow *own = (struct rh_flow *)(uintptr_t)f;
+    const struct flow_lockset *x = flow_lockset(f, a->occurrence->locks);
+    const struct flow_lockset *y = flow_lockset(f, b->occurrence->locks);
+    if (!x->count || !y->count)
+        return false;
+    if (hold_absolute(f, x, y))
+        return true;
+    return a->access->pointer && b->access->pointer && hold_related(own, a, b, x, y);
+}
+
+/* --- for people --- */
+
+static void describe(struct rh_flow *f, const struct flow_name *name, struct rh_strbuf *out)
+{
+    struct rh_strbuf place = RH_STRBUF_INIT;
+    const struct rh_loc *loc = name->call ? name->call->loc : NULL;
+    if (!f->expr)
+        f->expr = rh_expr_index(f->module);
+    if (name->call && rh_expr_describe(f->expr, name->call, name->pointer, 0, 0, &place))
+        rh_strbuf_addf(out, "&%s", rh_strbuf_text(&place));
+    else if (loc && loc->line)
+        rh_strbuf_addf(out, "lock at %s:%u", loc->file, loc->line);
+    else
+        rh_strbuf_add(out, "lock");
+    rh_strbuf_release(&place);
+}
+
+void rh_flow_describe_locks(const struct rh_flow *f, uint32_t set, struct rh_strbuf *out)
+{
+    struct rh_flow *own = (struct rh_flow *)(uintptr_t)f;
+    const struct flow_lockset *s = flow_lockset(f, set);
+    bool any = false;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->held[i].pending || s->held[i].group != i)
+            continue;
+        if (any)
+            rh_strbuf_add(out, ", ");
+        any = true;
+        describe(own, &f->names.data[s->held[i].name], out);
+        if (s->held[i].mode == RH_LOCK_READ)
+            rh_strbuf_add(out, " for reading");
+    }
+}

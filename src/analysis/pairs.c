@@ -1,0 +1,539 @@
+/* Compares classes of accesses and keeps the pairs that may race: see pairs.h. */
+#include "analysis/pairs.h"
+
+#include <string.h>
+
+#include "analysis/pairs_internal.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+const char *rh_pair_name(enum rh_pair_fate fate)
+{
+    static const char *const names[] = {
+#define RH_PAIR_NAME(id, name) name,
+        RH_PAIR_FATES(RH_PAIR_NAME)
+#undef RH_PAIR_NAME
+    };
+    return names[fate];
+}
+
+/* --- interning --- */
+
+/* The number under which `hash` is filed, or a fresh one: asks `same` about each that collides. */
+static uint32_t intern(struct rh_map *map, uint64_t hash, uint32_t fresh,
+                       bool (*same)(const struct rh_pairs_work *w, uint32_t at,
+                                    const void *item),
+                       const struct rh_pairs_work *w, const void *item)
+{
+    uint64_t at;
+    while (rh_map_get(map, hash, &at)) {
+        if (same(w, (uint32_t)at, item))
+            return (uint32_t)at;
+        hash = hash * 0x9e3779b97f4a7c15u + 1;
+    }
+    rh_map_put(map, hash, fresh);
+    return fresh;
+}
+
+static bool same_cells(const struct rh_pairs_work *w, uint32_t at, const void *item)
+{
+    return rh_idset_equal(&w->cells.data[at], item);
+}
+
+static uint32_t intern_cells(struct rh_pairs_work *w, struct rh_idset *cells)
+{
+    uint32_t fresh = (uint32_t)w->cells.len;
+    uint32_t at = intern(&w->cells_of, rh_idset_hash(cells), fresh, same_cells, w, cells);
+    if (at == fresh) {
+        rh_vec_push(&w->cells, (struct rh_idset){0});
+        rh_idset_swap(&rh_vec_last(&w->cells), cells);
+    }
+    return at;
+}
+
+static bool same_ways(const struct rh_pairs_work *w, uint32_t at, const void *item)
+{
+    const struct ways *a = &w->ways.data[at], *b = item;
+    return a->count == b->count && memcmp(a->list, b->list, a->count * sizeof *a->list) == 0;
+}
+
+static uint32_t intern_ways(struct rh_pairs_work *w, uint32_t instance,
+                            const struct rh_value *inst)
+{
+    struct ways ways;
+    ways.list = rh_flow_occurrences(w->flow, instance, inst, &ways.count);
+    uint64_t hash = rh_hash_bytes(ways.list, ways.count * sizeof *ways.list);
+    uint32_t fresh = (uint32_t)w->ways.len;
+    uint32_t at = intern(&w->ways_of, hash, fresh, same_ways, w, &ways);
+    if (at == fresh) {
+        struct rh_occurrence *own = rh_arena_array(&w->arena, struct rh_occurrence, ways.count);
+        if (ways.count)
+            memcpy(own, ways.list, ways.count * sizeof *own);
+        ways.list = own;
+        rh_vec_push(&w->ways, ways);
+    }
+    return at;
+}
+
+static bool holds_locks(const struct rh_pairs_work *w, uint32_t ways)
+{
+    for (uint32_t i = 0; i < w->ways.data[ways].count; i++) {
+        uint32_t count;
+        rh_flow_locks(w->flow, w->ways.data[ways].list[i].locks, &count);
+        if (count)
+            return true;
+    }
+    return false;
+}
+
+/* --- facts: one access in one instance --- */
+
+/* The cells of shared objects among those a pointer may point to. */
+static void keep_shared(const struct rh_pairs_work *w, const struct rh_idset *all,
+                        struct rh_idset *out)
+{
+    uint32_t cell;
+    for (uint64_t at = 0; rh_idset_next(all, &at, &cell);) {
+        const struct rh_cell *c = rh_pointsto_cell(w->pointsto, cell);
+        const struct rh_object *o = rh_pointsto_object(w->pointsto, c->object);
+        if (o->kind != RH_OBJECT_FUNCTION && !o->is_const && o->value != NULL &&
+            rh_sharing_is_shared(w->sharing, c->object))
+            rh_idset_add(out, cell);
+        else if (o->kind == RH_OBJECT_OUTSIDE)
+            rh_idset_add(out, cell);
+    }
+}
+
+/* Facts of one access; the reason if there is none. */
+static enum rh_skip collect_facts(struct rh_pairs_work *w, const struct rh_access *a)
+{
+    uint32_t count;
+    const uint32_t *instances = rh_pointsto_instances_of(w->pointsto, a->inst->fn, &count);
+    enum rh_skip why = RH_SKIP_NEVER_RUN;
+    rh_vec_clear(&w->facts_now);
+    w->fresh_now = rh_sharing_is_fresh(w->sharing, a->inst, a->pointer);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rh_idset *all = rh_pointsto_of(w->pointsto, instances[i], a->pointer);
+        struct rh_idset shared = RH_IDSET_INIT;
+        uint32_t ways = intern_ways(w, instances[i], a->inst);
+        if (!w->ways.data[ways].count)
+            continue;
+        keep_shared(w, all, &shared);
+        if (rh_idset_is_empty(&shared)) {
+            if (why != RH_SKIP_ONE_THREAD)
+                why = rh_idset_is_empty(all) ? RH_SKIP_NO_OBJECT : RH_SKIP_ONE_THREAD;
+        } else {
+            struct fact fact = {.instance = instances[i], .ways = ways};
+            fact.cells = intern_cells(w, &shared);
+            rh_vec_push(&w->facts_now, fact);
+        }
+        rh_idset_release(&shared);
+    }
+    return w->facts_now.len ? RH_SKIP_COUNT : why;
+}
+
+/* --- classes --- */
+
+static uint64_t hash_class(const struct rh_pairs_work *w, const struct rh_access *a)
+{
+    struct rh_hash h;
+    bool locked = false;
+    rh_hash_init(&h);
+    rh_hash_add_u64(&h, a->kind);
+    rh_hash_add_u64(&h, a->size);
+    rh_hash_add_u64(&h, a->flags & (RH_SITE_SIZED | RH_SITE_AT_LEAST | RH_SITE_VOLATILE));
+    rh_hash_add_u64(&h, w->fresh_now);
+    rh_vec_each (struct fact, fact, &w->facts_now) {
+        rh_hash_add_u64(&h, fact->cells);
+        rh_hash_add_u64(&h, fact->ways);
+        locked |= holds_locks(w, fact->ways);
+    }
+    /* The pointer matters to the locks' names and to what threads own; else functions are alike. */
+    rh_hash_add_u64(&h, locked || rh_own_knows(w->own, a) ? a->pointer->id + (uint64_t)1 : 0);
+    return rh_hash_finish(&h);
+}
+
+static bool is_same_class(const struct rh_pairs_work *w, uint32_t at, const void *item)
+{
+    const struct rh_access *a = item, *b = w->infos.data[at].access;
+    const struct class_info *info = &w->infos.data[at];
+    enum { FLAGS = RH_SITE_SIZED | RH_SITE_AT_LEAST | RH_SITE_VOLATILE };
+    if (a->kind != b->kind || a->size != b->size || (a->flags & FLAGS) != (b->flags & FLAGS) ||
+        info->fact_count != w->facts_now.len || info->fresh != w->fresh_now)
+        return false;
+    if (a->inst != b->inst && (rh_own_knows(w->own, a) || rh_own_knows(w->own, b)))
+        return false;
+    for (uint32_t i = 0; i < info->fact_count; i++) {
+        const struct fact *x = &info->facts[i], *y = &w->facts_now.data[i];
+        if (x->cells != y->cells || x->ways != y->ways)
+            return false;
+        if ((a->pointer != b->pointer || x->instance != y->instance) && holds_locks(w, x->ways))
+            return false;
+    }
+    return true;
+}
+
+static void classify(struct rh_pairs_work *w, uint32_t number)
+{
+    struct rh_access *a = &w->accesses->all.data[number];
+    w->out->class_of[number] = NO_CLASS;
+    if (a->skip != RH_SKIP_COUNT || !a->pointer)
+        return;
+    a->skip = collect_facts(w, a);
+    if (a->skip != RH_SKIP_COUNT)
+        return;
+    uint32_t fresh = (uint32_t)w->infos.len;
+    uint32_t at = intern(&w->class_of, hash_class(w, a), fresh, is_same_class, w, a);
+    if (at == fresh) {
+        struct class_info info = {
+            .access = a, .fresh = w->fresh_now, .fact_count = (uint32_t)w->facts_now.len};
+        info.facts = rh_arena_array(&w->arena, struct fact, info.fact_count);
+        memcpy(info.facts, w->facts_now.data, info.fact_count * sizeof *info.facts);
+        rh_vec_push(&w->infos, info);
+        rh_vec_push(&w->out->classes, (struct rh_class){.closest = RH_PAIR_COUNT});
+    }
+    rh_vec_push(&w->out->classes.data[at].members, number);
+    w->out->class_of[number] = at;
+}
+
+/* --- comparing --- */
+
+/* Whether two ways lists meet in time: not at all, only while both hold locks, or without. */
+static enum meeting meet(struct rh_pairs_work *w, uint32_t a, uint32_t b)
+{
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, known;
+    if (rh_map_get(&w->meetings, key, &known))
+        return (enum meeting)known;
+    enum meeting worst = MEET_NEVER;
+    const struct ways *x = &w->ways.data[a], *y = &w->ways.data[b];
+    for (uint32_t i = 0; i < x->count && worst != MEET_UNLOCKED; i++) {
+        for (uint32_t j = 0; j < y->count && worst != MEET_UNLOCKED; j++) {
+            uint32_t n, m;
+            if (!rh_flow_parallel(w->flow, &x->list[i], &y->list[j]))
+                continue;
+            rh_flow_locks(w->flow, x->list[i].locks, &n);
+            rh_flow_locks(w->flow, y->list[j].locks, &m);
+            worst = n && m ? MEET_LOCKED : MEET_UNLOCKED;
+        }
+    }
+    rh_map_put(&w->meetings, key, worst);
+    return worst;
+}
+
+static bool is_guarded(const struct rh_pairs_work *w, const struct rh_access *a,
+                       const struct fact *f, const struct rh_access *b, const struct fact *g)
+{
+    const struct ways *x = &w->ways.data[f->ways], *y = &w->ways.data[g->ways];
+    for (uint32_t i = 0; i < x->count; i++) {
+        for (uint32_t j = 0; j < y->count; j++) {
+            struct rh_guarded p = {f->instance, a, &x->list[i]}, q = {g->instance, b, &y->list[j]};
+            if (rh_flow_parallel(w->flow, &x->list[i], &y->list[j]) &&
+                !rh_flow_guards(w->flow, &p, &q))
+                return false;
+        }
+    }
+    return true;
+}
+
+static enum rh_pair_fate judge(struct rh_pairs_work *w, uint32_t object, uint32_t a,
+                               const struct fact *f, uint32_t b, const struct fact *g)
+{
+    bool fresh = w->infos.data[a].fresh || w->infos.data[b].fresh;
+    const struct rh_access *x = w->infos.data[a].access, *y = w->infos.data[b].access;
+    if (rh_access_is_atomic(x) && rh_access_is_atomic(y))
+        return RH_PAIR_ATOMIC;
+    enum meeting meeting = meet(w, f->ways, g->ways);
+    if (meeting == MEET_NEVER)
+        return RH_PAIR_NOT_PARALLEL;
+    if (rh_own_parts(w->own, f->instance, x, g->instance, y))
+        return RH_PAIR_OWN;
+    if (fresh && !rh_bitset_test(&w->racing, object))
+        return RH_PAIR_UNPUBLISHED;
+    if (meeting == MEET_UNLOCKED)
+        return RH_PAIR_CANDIDATE;
+    return is_guarded(w, x, f, y, g) ? RH_PAIR_GUARDED : RH_PAIR_CANDIDATE;
+}
+
+static uint64_t bytes_of(const struct rh_access *a)
+{
+    return a->flags & (RH_SITE_SIZED | RH_SITE_AT_LEAST) ? 0 : a->size;
+}
+
+/* Two ways in which an object is touched: which class, which of its facts, at which cell. */
+static void index_class(struct rh_pairs_work *w, uint32_t klass)
+{
+    const struct class_info *info = &w->infos.data[klass];
+    bool writes = rh_access_writes(info->access);
+    for (uint32_t i = 0; i < info->fact_count; i++) {
+        const struct rh_idset *cells = &w->cells.data[info->facts[i].cells];
+        uint32_t cell;
+        for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
+            struct touch touch = {klass, i, cell};
+            struct touched *t = &w->touched[rh_pointsto_cell(w->pointsto, cell)->object];
+            if (writes)
+                rh_vec_push(&t->writes, touch);
+            else
+                rh_vec_push(&t->reads, touch);
+        }
+    }
+}
+
+static void note(struct rh_pairs_work *w, uint32_t klass, enum rh_pair_fate fate,
+                 uint32_t partner)
+{
+    struct rh_class *c = &w->out->classes.data[klass];
+    if (c->closest == RH_PAIR_COUNT || fate > c->closest) {
+        c->closest = fate;
+        c->closest_partner = partner;
+    }
+    c->is_candidate |= fate == RH_PAIR_CANDIDATE;
+}
+
+static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact,
+                         uint32_t cell, const struct touch *touch)
+{
+    const struct class_info *a = &w->infos.data[klass], *b = &w->infos.data[touch->klass];
+    struct partner *p = &w->partners[touch->klass];
+    if (touch->klass > klass) /* it finds us */
+        return;
+    /* Another object may be worse only for fresh blocks, other facts for functions with several
+     * instances. */
+    bool settled = a->fact_count == 1 && b->fact_count == 1 && !a->fresh && !b->fresh;
+    if (p->stamp == klass + 1 && (p->fate == RH_PAIR_CANDIDATE || settled))
+        return;
+    const struct rh_cell *x = rh_pointsto_cell(w->pointsto, cell);
+    const struct rh_cell *y = rh_pointsto_cell(w->pointsto, touch->cell);
+    if (!rh_cells_overlap(x, bytes_of(a->access), y, bytes_of(b->access)))
+        return;
+    enum rh_pair_fate fate =
+        judge(w, x->object, klass, &a->facts[fact], touch->klass, &b->facts[touch->fact]);
+    if (p->stamp != klass + 1) {
+        *p = (struct partner){klass + 1, fate, x->object};
+        rh_vec_push(&w->met, touch->klass);
+    } else if (fate > p->fate) {
+        p->fate = fate;
+        p->object = x->object;
+    }
+}
+
+static void compare_class(struct rh_pairs_work *w, uint32_t klass)
+{
+    const struct class_info *info = &w->infos.data[klass];
+    bool writes = rh_access_writes(info->access);
+    rh_vec_clear(&w->met);
+    for (uint32_t i = 0; i < info->fact_count; i++) {
+        const struct rh_idset *cells = &w->cells.data[info->facts[i].cells];
+        uint32_t cell;
+        for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
+            struct touched *t = &w->touched[rh_pointsto_cell(w->pointsto, cell)->object];
+            rh_vec_each (struct touch, touch, &t->writes)
+                compare_with(w, klass, i, cell, touch);
+            for (size_t k = 0; writes && k < t->reads.len; k++)
+                compare_with(w, klass, i, cell, &t->reads.data[k]);
+        }
+    }
+}
+
+static void record_partners(struct rh_pairs_work *w, uint32_t klass)
+{
+    uint64_t n = w->out->classes.data[klass].members.len;
+    rh_vec_each (uint32_t, it, &w->met) {
+        const struct partner *p = &w->partners[*it];
+        uint64_t m = w->out->classes.data[*it].members.len;
+        w->out->pairs[p->fate] += *it == klass ? n * (n + 1) / 2 : n * m;
+        note(w, klass, p->fate, *it);
+        note(w, *it, p->fate, klass);
+        if (p->fate == RH_PAIR_CANDIDATE)
+            rh_vec_push(&w->out->groups,
+                        (struct rh_group){.first = *it, .second = klass, .object = p->object});
+    }
+}
+
+static enum rh_skip skip_of(const struct rh_class *c)
+{
+    if (c->is_candidate)
+        return RH_SKIP_COUNT;
+    switch (c->closest) {
+    case RH_PAIR_ATOMIC:
+        return RH_SKIP_ATOMIC;
+    case RH_PAIR_NOT_PARALLEL:
+        return RH_SKIP_NOT_PARALLEL;
+    case RH_PAIR_OWN:
+        return RH_SKIP_OWN;
+    case RH_PAIR_UNPUBLISHED:
+        return RH_SKIP_UNPUBLISHED;
+    case RH_PAIR_GUARDED:
+        return RH_SKIP_GUARDED;
+    default:
+        return RH_SKIP_ONLY_READ;
+    }
+}
+
+static void give_reasons(struct rh_pairs_work *w)
+{
+    memset(w->accesses->skipped, 0, sizeof w->accesses->skipped);
+    for (size_t i = 0; i < w->accesses->all.len; i++) {
+        struct rh_access *a = &w->accesses->all.data[i];
+        if (w->out->class_of[i] != NO_CLASS)
+            a->skip = skip_of(&w->out->classes.data[w->out->class_of[i]]);
+        if (a->skip != RH_SKIP_COUNT)
+            w->accesses->skipped[a->skip]++;
+    }
+}
+
+/* --- publishing --- */
+
+static bool mark_racing(struct rh_pairs_work *w, const struct rh_idset *cells)
+{
+    bool grew = false;
+    uint32_t cell;
+    for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);)
+        grew |= rh_bitset_set(&w->racing, rh_pointsto_cell(w->pointsto, cell)->object);
+    return grew;
+}
+
+/* Atomics that order what was done before with what is done after: release by the writer, acquire
+ * by the reader. */
+static bool hands_over_in_order(const struct rh_access *a)
+{
+    bool release = a->order == RH_MO_RELEASE || a->order >= RH_MO_ACQ_REL;
+    bool acquire = a->order == RH_MO_ACQUIRE || a->order >= RH_MO_ACQ_REL;
+    switch (a->kind) {
+    case RH_ACCESS_ATOMIC_READ:
+        return acquire;
+    case RH_ACCESS_ATOMIC_WRITE:
+        return release;
+    default:
+        return release && acquire;
+    }
+}
+
+/* What a store gives away is what it stores. */
+static bool mark_stored(struct rh_pairs_work *w, const struct rh_value *store)
+{
+    bool grew = false;
+    uint32_t count;
+    const uint32_t *instances = rh_pointsto_instances_of(w->pointsto, store->fn, &count);
+    for (uint32_t i = 0; i < count; i++)
+        grew |= mark_racing(w, rh_pointsto_of(w->pointsto, instances[i], store->ops[0]));
+    return grew;
+}
+
+/* What a class of other accesses gives away is whatever the memory may hold. */
+static bool mark_held(struct rh_pairs_work *w, const struct class_info *info)
+{
+    bool grew = false;
+    for (uint32_t i = 0; i < info->fact_count; i++) {
+        uint32_t cell;
+        for (uint64_t at = 0; rh_idset_next(&w->cells.data[info->facts[i].cells], &at, &cell);) {
+            struct rh_idset held = RH_IDSET_INIT;
+            rh_pointsto_held(w->pointsto, cell, bytes_of(info->access), &held);
+            grew |= mark_racing(w, &held);
+            rh_idset_release(&held);
+        }
+    }
+    return grew;
+}
+
+static bool mark_published(struct rh_pairs_work *w, uint32_t klass)
+{
+    bool grew = false, others = false;
+    rh_vec_each (uint32_t, member, &w->out->classes.data[klass].members) {
+        const struct rh_value *inst = w->accesses->all.data[*member].inst;
+        if (inst->op == RH_OP_STORE)
+            grew |= mark_stored(w, inst);
+        else
+            others = true;
+    }
+    return (others && mark_held(w, &w->infos.data[klass])) || grew;
+}
+
+static bool find_racing(struct rh_pairs_work *w)
+{
+    bool grew = false;
+    for (uint32_t i = 0; i < w->out->classes.len; i++) {
+        const struct rh_class *c = &w->out->classes.data[i];
+        const struct rh_access *first = w->infos.data[i].access;
+        bool weak = rh_access_is_atomic(first) && !hands_over_in_order(first);
+        if (!weak && !(c->is_candidate && rh_access_writes(first)))
+            continue;
+        grew |= mark_published(w, i);
+    }
+    return grew;
+}
+
+/* --- the whole --- */
+
+static void compare_all(struct rh_pairs_work *w)
+{
+    struct rh_pairs *out = w->out;
+    memset(w->partners, 0, out->classes.len * sizeof *w->partners);
+    memset(out->pairs, 0, sizeof out->pairs);
+    rh_vec_clear(&out->groups);
+    rh_vec_each (struct rh_class, c, &out->classes) {
+        c->is_candidate = false;
+        c->closest = RH_PAIR_COUNT;
+    }
+    for (uint32_t i = 0; i < out->classes.len; i++) {
+        compare_class(w, i);
+        record_partners(w, i);
+    }
+}
+
+void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
+                        const struct rh_flow *flow, const struct rh_sharing *sharing,
+                        struct rh_pairs *out)
+{
+    memset(out, 0, sizeof *out);
+    struct rh_pairs_work *w = rh_calloc(1, sizeof *w);
+    *w = (struct rh_pairs_work){
+        .accesses = accesses, .pointsto = p, .flow = flow, .sharing = sharing, .out = out};
+    out->work = w;
+    w->own = rh_own_find(p, flow, rh_sharing_fresh(sharing));
+    out->class_of = rh_alloc_array(accesses->all.len, sizeof *out->class_of);
+    for (uint32_t i = 0; i < accesses->all.len; i++)
+        classify(w, i);
+    w->touched = rh_calloc(rh_pointsto_object_count(p), sizeof *w->touched);
+    w->partners = rh_calloc(out->classes.len, sizeof *w->partners);
+    for (uint32_t i = 0; i < out->classes.len; i++)
+        index_class(w, i);
+    do
+        compare_all(w);
+    while (find_racing(w));
+    give_reasons(w);
+    rh_pairs_rank(out);
+}
+
+void rh_pairs_release(struct rh_pairs *c)
+{
+    struct rh_pairs_work *w = c->work;
+    if (!w)
+        return;
+    for (uint32_t i = 0; i < rh_pointsto_object_count(w->pointsto); i++) {
+        rh_vec_free(&w->touched[i].reads);
+        rh_vec_free(&w->touched[i].writes);
+    }
+    rh_vec_each (struct rh_idset, set, &w->cells)
+        rh_idset_release(set);
+    rh_vec_each (struct rh_class, class, &c->classes)
+        rh_vec_free(&class->members);
+    free(w->touched);
+    free(w->partners);
+    free(c->class_of);
+    rh_vec_free(&w->cells);
+    rh_vec_free(&w->ways);
+    rh_vec_free(&w->infos);
+    rh_vec_free(&w->facts_now);
+    rh_vec_free(&w->met);
+    rh_map_release(&w->cells_of);
+    rh_map_release(&w->ways_of);
+    rh_map_release(&w->class_of);
+    rh_map_release(&w->meetings);
+    rh_bitset_release(&w->racing);
+    rh_own_free(w->own);
+    rh_arena_release(&w->arena);
+    rh_vec_free(&c->classes);
+    rh_vec_free(&c->groups);
+    free(w);
+    memset(c, 0, sizeof *c);
+}

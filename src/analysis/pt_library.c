@@ -1,0 +1,352 @@
+/*
+ * What library functions do to pointers: the effects of library.def as constraints.
+ */
+#include "analysis/pt_internal.h"
+
+static const struct shift anywhere = {.stride = 1, .down = true};
+
+/* --- small steps --- */
+
+uint32_t pt_argument(struct rh_pointsto *p, uint32_t call, int arg)
+{
+    const struct call *c = &p->calls.data[call];
+    if (arg < 0 || (uint32_t)arg >= c->inst->op_count)
+        return NO_NODE;
+    return pt_node_of(p, c->instance, c->inst->ops[arg]);
+}
+
+uint32_t pt_result(struct rh_pointsto *p, uint32_t call)
+{
+    const struct call *c = &p->calls.data[call];
+    return pt_node_of(p, c->instance, c->inst);
+}
+
+void pt_flow(struct rh_pointsto *p, uint32_t from, uint32_t to)
+{
+    if (from != NO_NODE && to != NO_NODE)
+        pt_add_copy_edge(p, from, to);
+}
+
+/* What one word at the pointer holds. */
+uint32_t pt_load(struct rh_pointsto *p, uint32_t pointer)
+{
+    if (pointer == NO_NODE)
+        return NO_NODE;
+    uint32_t node = pt_add_node(p);
+    pt_add_use(p, pointer,
+               &(struct use){.kind = USE_LOAD, .node = node, .bytes = RH_POINTER_BYTES});
+    return node;
+}
+
+void pt_store(struct rh_pointsto *p, uint32_t pointer, uint32_t value)
+{
+    if (pointer != NO_NODE && value != NO_NODE)
+        pt_add_use(p, pointer,
+                   &(struct use){.kind = USE_STORE, .node = value, .bytes = RH_POINTER_BYTES});
+}
+
+void pt_copy_memory(struct rh_pointsto *p, uint32_t to, uint32_t from, uint64_t bytes)
+{
+    if (to == NO_NODE || from == NO_NODE)
+        return;
+    uint32_t copy = pt_add_copy(p, bytes);
+    pt_add_use(p, from, &(struct use){.kind = USE_COPY_FROM, .node = copy});
+    pt_add_use(p, to, &(struct use){.kind = USE_COPY_TO, .node = copy});
+}
+
+uint32_t pt_make_pointer(struct rh_pointsto *p, uint32_t object)
+{
+    uint32_t node = pt_add_node(p);
+    pt_add_cell(p, node, pt_cell(p, &(struct rh_cell){.object = object, .end = INT64_MAX}));
+    return node;
+}
+
+/* Memory of a library function's own, which may point to itself. */
+static uint32_t library_object(struct rh_pointsto *p, struct rh_value *fn, enum rh_object_kind kind)
+{
+    uint64_t known, key = (uint64_t)1 << 40 | (uint64_t)kind << 36 | fn->id;
+    if (rh_map_get(&p->object_of, key, &known))
+        return (uint32_t)known;
+    uint32_t object = pt_add_object(p, kind, fn, RH_NO_INSTANCE, 0);
+    struct rh_cell whole = {.object = object, .stride = 1, .end = INT64_MAX};
+    uint32_t cell = pt_cell(p, &whole);
+    rh_map_put(&p->object_of, key, object);
+    pt_add_cell(p, pt_contents(p, cell), cell);
+    return object;
+}
+
+/* --- values as effects mention them --- */
+
+/* Any pointer into the same memory. */
+static uint32_t inside(struct rh_pointsto *p, uint32_t node)
+{
+    if (node == NO_NODE)
+        return NO_NODE;
+    uint32_t all = pt_add_node(p);
+    pt_add_shift_edge(p, node, all, &anywhere);
+    return all;
+}
+
+/* What the memory holds: in its first word, or in any (`any`), as many times over as said. */
+static uint32_t look_through(struct rh_pointsto *p, uint32_t node, unsigned times, bool any)
+{
+    for (; times && node != NO_NODE; times--)
+        node = pt_load(p, any ? inside(p, node) : node);
+    return node;
+}
+
+static struct rh_value *called_function(struct rh_pointsto *p, uint32_t call)
+{
+    struct rh_value *callee = p->calls.data[call].inst->callee;
+    return callee->kind == RH_VALUE_FUNCTION ? callee : p->calls.data[call].inst->fn->value;
+}
+
+static uint32_t value_of(struct rh_pointsto *p, uint32_t call, const struct rh_effect_arg *v)
+{
+    uint32_t node;
+    switch (v->arg) {
+    case RH_NO_ARG:
+        node = pt_make_pointer(p, library_object(p, called_function(p, call), RH_OBJECT_LIBRARY));
+        break;
+    case RH_KEPT_ARG:
+        node = p->kept;
+        break;
+    case RH_THREAD_KEPT_ARG:
+        node = p->own_kept;
+        break;
+    default:
+        node = pt_argument(p, call, v->arg);
+        break;
+    }
+    node = look_through(p, node, v->indirect, v->any);
+    return v->inside ? inside(p, node) : node;
+}
+
+/* What the effect is about, in its first argument or, with `...`, one of the rest. */
+static uint32_t subject_of(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e,
+                           uint32_t arg)
+{
+    uint32_t node = look_through(p, pt_argument(p, call, (int)arg), e->indirect, e->any);
+    return e->inside ? inside(p, node) : node;
+}
+
+/* --- effects --- */
+
+/* Gives the value to the result, or stores it where the effect says. */
+static void hand_over(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e,
+                      uint32_t value)
+{
+    if (e->arg == RH_NO_ARG) {
+        pt_flow(p, value, pt_result(p, call));
+        return;
+    }
+    uint32_t last = e->rest ? p->calls.data[call].inst->op_count : (uint32_t)e->arg + 1;
+    for (uint32_t arg = (uint32_t)e->arg; arg < last; arg++)
+        pt_store(p, subject_of(p, call, e, arg), value);
+}
+
+/* The number a value is, also where a wrapper was made for a call that gives it; 0 if unknown. */
+static uint64_t number_of(const struct rh_pointsto *p, uint32_t instance, const struct rh_value *v)
+{
+    while (v->kind == RH_VALUE_ARG && p->instances.data[instance].public.call &&
+           !p->instances.data[instance].is_entry) {
+        const struct rh_instance *in = &p->instances.data[instance].public;
+        uint32_t position = v->id - in->fn->args[0]->id;
+        if (position >= in->call->op_count)
+            return 0;
+        v = in->call->ops[position];
+        instance = in->caller;
+    }
+    return v->kind == RH_VALUE_INT && v->num > 0 ? (uint64_t)v->num : 0;
+}
+
+static uint64_t allocated_bytes(const struct rh_pointsto *p, uint32_t call,
+                                const struct rh_effect *e)
+{
+    const struct rh_value *inst = p->calls.data[call].inst;
+    uint32_t instance = p->calls.data[call].instance;
+    if (e->length < 0 || (uint32_t)e->length >= inst->op_count)
+        return e->bytes;
+    uint64_t bytes = number_of(p, instance, inst->ops[e->length]);
+    if (e->scale >= 0 && (uint32_t)e->scale < inst->op_count)
+        bytes *= number_of(p, instance, inst->ops[e->scale]);
+    return bytes;
+}
+
+static uint32_t allocate(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
+{
+    uint32_t instance = p->calls.data[call].instance;
+    uint32_t object = pt_add_object(p, RH_OBJECT_HEAP, p->calls.data[call].inst, instance,
+                                    allocated_bytes(p, call, e));
+    uint32_t node = pt_make_pointer(p, object);
+    if (e->from.inside)
+        pt_store(p, inside(p, node), node);
+    return node;
+}
+
+static uint64_t copied_bytes(const struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
+{
+    const struct rh_value *inst = p->calls.data[call].inst;
+    if (e->bytes)
+        return e->bytes;
+    if (e->length < 0 || e->scale != RH_NO_ARG || (uint32_t)e->length >= inst->op_count)
+        return UINT64_MAX;
+    const struct rh_value *length = inst->ops[e->length];
+    return length->kind == RH_VALUE_INT && length->num >= 0 ? (uint64_t)length->num : UINT64_MAX;
+}
+
+static void apply_copy(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
+{
+    uint32_t to = e->arg == RH_NO_ARG ? pt_result(p, call)
+                                      : subject_of(p, call, e, (uint32_t)e->arg);
+    uint32_t from = value_of(p, call, &e->from);
+    if (e->from.inside) { /* moved about: every word may end up in every other */
+        to = inside(p, to);
+        pt_store(p, to, pt_load(p, from));
+        return;
+    }
+    pt_copy_memory(p, to, from, copied_bytes(p, call, e));
+}
+
+/* The nodes that are reached from the given ones through a node's first bytes. */
+static uint32_t reach(struct rh_pointsto *p, uint32_t from, uint32_t bytes)
+{
+    uint32_t all = pt_add_node(p);
+    pt_flow(p, from, all);
+    pt_add_use(p, all, &(struct use){.kind = USE_LOAD, .node = all, .bytes = bytes});
+    return all;
+}
+
+static void apply_link(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
+{
+    uint32_t given = pt_add_node(p);
+    pt_flow(p, subject_of(p, call, e, (uint32_t)e->arg), given);
+    for (uint32_t i = 0; i < e->param_count; i++)
+        pt_flow(p, value_of(p, call, &e->params[i]), given);
+    uint32_t all = reach(p, given, e->bytes);
+    pt_add_use(p, all, &(struct use){.kind = USE_STORE, .node = all, .bytes = e->bytes});
+}
+
+static void apply_effect(struct rh_pointsto *p, uint32_t call, struct rh_value *fn,
+                         const struct rh_effect *e)
+{
+    switch (e->kind) {
+    case RH_EFFECT_COPY:
+        apply_copy(p, call, e);
+        break;
+    case RH_EFFECT_ALLOC:
+        hand_over(p, call, e, allocate(p, call, e));
+        break;
+    case RH_EFFECT_STATIC:
+        hand_over(p, call, e, pt_make_pointer(p, library_object(p, fn, RH_OBJECT_LIBRARY)));
+        break;
+    case RH_EFFECT_OWN:
+        hand_over(p, call, e, pt_make_pointer(p, library_object(p, fn, RH_OBJECT_OWN)));
+        break;
+    case RH_EFFECT_RETURN:
+        pt_flow(p, value_of(p, call, &e->from), pt_result(p, call));
+        break;
+    case RH_EFFECT_PUT:
+        hand_over(p, call, e, value_of(p, call, &e->from));
+        break;
+    case RH_EFFECT_KEEP:
+        pt_flow(p, subject_of(p, call, e, (uint32_t)e->arg), p->kept);
+        break;
+    case RH_EFFECT_GIVE:
+        hand_over(p, call, e, e->from.inside ? inside(p, p->kept) : p->kept);
+        break;
+    case RH_EFFECT_THREAD_KEEP:
+        pt_flow(p, subject_of(p, call, e, (uint32_t)e->arg), p->own_kept);
+        break;
+    case RH_EFFECT_THREAD_GIVE:
+        hand_over(p, call, e, p->own_kept);
+        break;
+    case RH_EFFECT_LINK:
+        apply_link(p, call, e);
+        break;
+    case RH_EFFECT_WALK:
+        pt_flow(p, reach(p, subject_of(p, call, e, (uint32_t)e->arg), e->bytes),
+                pt_result(p, call));
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- callbacks --- */
+
+/* std::thread's state: the first word leads to a table whose third entry is run, and whose second
+ * destroys the state in the new thread. */
+static uint32_t virtual_entry(struct rh_pointsto *p, uint32_t state)
+{
+    uint32_t table = pt_load(p, state);
+    if (table == NO_NODE)
+        return NO_NODE;
+    uint32_t entries = pt_add_node(p);
+    for (int slot = 1; slot <= 2; slot++) {
+        uint32_t place = pt_add_node(p);
+        pt_add_shift_edge(p, table, place, &(struct shift){.offset = slot * RH_POINTER_BYTES});
+        pt_flow(p, pt_load(p, place), entries);
+    }
+    return entries;
+}
+
+/* Effects that call a function of the program's, at once or later. */
+static void apply_callback(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
+{
+    struct use use = {.kind = USE_LIBRARY, .node = NO_NODE, .call = call, .effect = e};
+    uint32_t entry;
+    switch (e->kind) {
+    case RH_EFFECT_CALL:
+    case RH_EFFECT_LATER:
+    case RH_EFFECT_ONCE:
+        entry = subject_of(p, call, e, (uint32_t)e->arg);
+        break;
+    case RH_EFFECT_THREAD:
+    case RH_EFFECT_HANDLER:
+        use.kind = USE_START;
+        entry = subject_of(p, call, e, (uint32_t)e->arg);
+        break;
+    case RH_EFFECT_VIRTUAL_THREAD:
+        use.kind = USE_START;
+        use.node = pt_load(p, pt_argument(p, call, e->arg));
+        entry = virtual_entry(p, use.node);
+        break;
+    default:
+        return;
+    }
+    if (entry != NO_NODE)
+        pt_add_use(p, entry, &use);
+}
+
+void pt_connect_library(struct rh_pointsto *p, uint32_t call, struct rh_value *fn,
+                        const struct rh_library_row *row)
+{
+    rh_vec_push(&p->calls.data[call].libraries, row);
+    for (uint32_t i = 0; i < row->effect_count; i++) {
+        apply_effect(p, call, fn, &row->effects[i]);
+        apply_callback(p, call, &row->effects[i]);
+        /* What was kept to be called later runs here, as it would in an unknown function. */
+        p->calls.data[call].unknown |= row->effects[i].kind == RH_EFFECT_RUNS;
+    }
+}
+
+void pt_connect_callback(struct rh_pointsto *p, const struct use *use, struct rh_function *fn)
+{
+    const struct rh_effect *e = use->effect;
+    if (!fn->block_count)
+        return;
+    uint32_t target = use->kind == USE_START ? pt_entry_instance(p, fn, use->call)
+                                             : pt_base_instance(p, fn);
+    if (use->node != NO_NODE && fn->arg_count)
+        pt_flow(p, use->node, pt_node_of(p, target, fn->args[0]));
+    for (uint32_t i = 0; i < e->param_count && i < fn->arg_count; i++)
+        pt_flow(p, value_of(p, use->call, &e->params[i]), pt_node_of(p, target, fn->args[i]));
+    pt_flow(p, p->instances.data[target].result, p->kept);
+    if (use->kind == USE_START)
+        rh_idset_add(&p->calls.data[use->call].entries, target);
+    else if (e->kind == RH_EFFECT_LATER)
+        rh_idset_add(&p->called_from_outside, target);
+    else
+        rh_idset_add(&p->calls.data[use->call].targets, target);
+}

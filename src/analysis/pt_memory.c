@@ -1,0 +1,358 @@
+/* Objects, cells and the contents of cells for the points-to analysis. */
+#include <string.h>
+
+#include "analysis/pt_internal.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+/* --- objects --- */
+
+uint32_t pt_add_object(struct rh_pointsto *p, enum rh_object_kind kind, struct rh_value *value,
+                       uint32_t instance, uint64_t size)
+{
+    uint32_t id = (uint32_t)p->objects.len;
+    rh_vec_push(&p->objects, (struct object){.public = {.kind = kind,
+                                                        .id = id,
+                                                        .instance = instance,
+                                                        .value = value,
+                                                        .size = size},
+                                             .no_contents = kind == RH_OBJECT_FUNCTION});
+    return id;
+}
+
+static uint32_t add_global_object(struct rh_pointsto *p, struct rh_value *v)
+{
+    const struct rh_global *g = v->global;
+    uint64_t size = g->value_type->alloc_size;
+    enum rh_object_kind kind = g->is_thread_local ? RH_OBJECT_THREAD_LOCAL : RH_OBJECT_GLOBAL;
+    /* A flexible array at the end: the declared type says too little. */
+    uint32_t id = pt_add_object(p, kind, v, RH_NO_INSTANCE, g->is_declaration ? 0 : size);
+    p->objects.data[id].public.is_const = g->is_const;
+    return id;
+}
+
+uint32_t pt_object_of(struct rh_pointsto *p, struct rh_value *v)
+{
+    uint64_t known;
+    if (rh_map_get(&p->object_of, v->id, &known))
+        return (uint32_t)known;
+    uint32_t id = v->kind == RH_VALUE_FUNCTION
+                      ? pt_add_object(p, RH_OBJECT_FUNCTION, v, RH_NO_INSTANCE, 1)
+                      : add_global_object(p, v);
+    rh_map_put(&p->object_of, v->id, id);
+    return id;
+}
+
+/* --- cells --- */
+
+static uint64_t hash_cell(const struct rh_cell *c)
+{
+    uint64_t h = (uint64_t)c->object * 0x9e3779b97f4a7c15u;
+    h = (h ^ (uint64_t)c->offset) * 0xff51afd7ed558ccdu;
+    h = (h ^ h >> 32 ^ c->stride) * 0xc4ceb9fe1a85ec53u;
+    h = (h ^ h >> 29 ^ (uint64_t)c->end) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 32;
+}
+
+static bool same_cell(const struct rh_cell *a, const struct rh_cell *b)
+{
+    return a->object == b->object && a->offset == b->offset && a->stride == b->stride &&
+           a->end == b->end;
+}
+
+static void grow_slots(struct rh_pointsto *p)
+{
+    free(p->cell_slots);
+    p->cell_room = p->cell_room ? p->cell_room * 2 : 1024;
+    p->cell_slots = rh_calloc(p->cell_room, sizeof *p->cell_slots);
+    for (size_t i = 0; i < p->cells.len; i++) {
+        size_t at = hash_cell(&p->cells.data[i]) & (p->cell_room - 1);
+        while (p->cell_slots[at])
+            at = (at + 1) & (p->cell_room - 1);
+        p->cell_slots[at] = (uint32_t)i + 1;
+    }
+}
+
+uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *cell)
+{
+    if (p->cells.len * 2 >= p->cell_room)
+        grow_slots(p);
+    size_t at = hash_cell(cell) & (p->cell_room - 1);
+    for (; p->cell_slots[at]; at = (at + 1) & (p->cell_room - 1))
+        if (same_cell(&p->cells.data[p->cell_slots[at] - 1], cell))
+            return p->cell_slots[at] - 1;
+    p->objects.data[cell->object].cell_count++;
+    rh_vec_push(&p->cells, *cell);
+    p->cell_slots[at] = (uint32_t)p->cells.len;
+    return (uint32_t)p->cells.len - 1;
+}
+
+uint64_t pt_gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Brings a cell to the one form that all equal ones have: no stride that leaves the object at its
+ * first step, no beginning before the object's. */
+static bool normalise(const struct rh_object *o, struct rh_cell *c)
+{
+    enum { SLACK = 256 }; /* how far before its object a pointer may be and still come back */
+    int64_t size = o->size ? (int64_t)o->size : INT64_MAX;
+    if (c->stride) {
+        if (c->offset < 0)
+            c->offset = (c->offset % (int64_t)c->stride + c->stride) % (int64_t)c->stride;
+        if (c->end >= size)
+            c->end = INT64_MAX;
+        int64_t end = c->end < size ? c->end : size;
+        if (end != INT64_MAX && c->offset + (int64_t)c->stride >= end)
+            c->stride = 0;
+    }
+    if (!c->stride)
+        c->end = INT64_MAX;
+    return c->offset <= size && c->offset >= -SLACK;
+}
+
+enum { MOST_CELLS = 200 };
+
+bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint32_t *out)
+{
+    struct rh_cell c = p->cells.data[cell];
+    const struct rh_object *o = &p->objects.data[c.object].public;
+    if (o->kind == RH_OBJECT_OUTSIDE) { /* it has no inside */
+        *out = cell;
+        return true;
+    }
+    if (by->stride) {
+        bool bounded = by->extent && !c.stride && !by->down;
+        int64_t begin = c.offset + by->start;
+        if (bounded)
+            c.end = begin + (int64_t)by->extent;
+        else if (!c.stride)
+            c.end = INT64_MAX;
+        uint64_t stride = c.stride ? pt_gcd(c.stride, by->stride) : by->stride;
+        c.stride = stride > UINT32_MAX ? 1 : (uint32_t)stride;
+        c.offset += by->offset;
+        if (by->down && c.offset >= 0)
+            c.offset %= c.stride;
+        /* a[i - 1]: the first element that exists is meant. */
+        if (bounded && c.offset < begin)
+            c.offset = begin + ((c.offset - begin) % (int64_t)c.stride + c.stride) % c.stride;
+    } else {
+        c.offset += by->offset;
+    }
+    if (!normalise(o, &c))
+        return false;
+    /* An object that is looked at in too many ways is from then on looked at as a whole. */
+    if (p->objects.data[c.object].cell_count > MOST_CELLS)
+        c = (struct rh_cell){c.object, 1, 0, INT64_MAX};
+    *out = pt_cell(p, &c);
+    return true;
+}
+
+bool rh_cells_overlap(const struct rh_cell *a, uint64_t a_size, const struct rh_cell *b,
+                      uint64_t b_size)
+{
+    if (a->object != b->object)
+        return false;
+    if (b->stride > a->stride || (b->stride && !a->stride)) {
+        const struct rh_cell *c = a;
+        uint64_t size = a_size;
+        a = b, a_size = b_size;
+        b = c, b_size = size;
+    }
+    /* How far each reaches; only `a` may have the larger stride. */
+    int64_t a_bytes = a_size && a_size < INT32_MAX ? (int64_t)a_size : INT32_MAX;
+    int64_t b_bytes = b_size && b_size < INT32_MAX ? (int64_t)b_size : INT32_MAX;
+    int64_t a_last = a->stride ? a->end : a->offset + a_bytes;
+    int64_t b_last = b->stride ? b->end : b->offset + b_bytes;
+    if ((a_last != INT64_MAX && b->offset >= a_last) || (b_last != INT64_MAX && a->offset >= b_last))
+        return false;
+    if (!a->stride)
+        return true;
+    int64_t step = b->stride ? (int64_t)pt_gcd(a->stride, b->stride) : a->stride;
+    int64_t apart = ((b->offset - a->offset) % step + step) % step;
+    return apart < a_bytes || step - apart < b_bytes;
+}
+
+/* --- contents --- */
+
+/* Two fields of one object hold the same if their bytes may overlap. */
+static void link_field(struct rh_pointsto *p, uint32_t object, const struct field *field)
+{
+    for (size_t i = 0; i < p->objects.data[object].fields.len; i++) {
+        struct field other = p->objects.data[object].fields.data[i];
+        const struct rh_cell *a = &p->cells.data[field->cell], *b = &p->cells.data[other.cell];
+        if ((!a->stride && !b->stride) ||
+            !rh_cells_overlap(a, RH_POINTER_BYTES, b, RH_POINTER_BYTES))
+            continue;
+        pt_add_copy_edge(p, field->node, other.node);
+        pt_add_copy_edge(p, other.node, field->node);
+    }
+}
+
+static void copy_field(struct rh_pointsto *p, const struct watcher *w, const struct field *field);
+
+/* An object whose fields multiply (a table of thousands, memory copied within itself at a distance)
+ * is from some point on looked at as a whole. */
+enum { MOST_FIELDS = 400 };
+
+static bool is_whole(const struct rh_cell *c)
+{
+    return c->stride == 1 && c->offset == 0 && c->end == INT64_MAX;
+}
+
+uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell)
+{
+    const struct rh_cell *c = &p->cells.data[cell];
+    const struct object *o = &p->objects.data[c->object];
+    uint32_t object = c->object;
+    uint64_t known;
+    if (o->public.kind == RH_OBJECT_OUTSIDE)
+        return p->outside;
+    if (o->no_contents || c->offset < 0 ||
+        (o->public.size && c->offset >= (int64_t)o->public.size))
+        return NO_NODE;
+    if (rh_map_get(&p->contents, cell, &known))
+        return (uint32_t)known;
+    if (o->fields.len >= MOST_FIELDS && !is_whole(c))
+        return pt_contents(p, pt_cell(p, &(struct rh_cell){object, 1, 0, INT64_MAX}));
+    struct field field = {cell, pt_add_node(p)};
+    rh_map_put(&p->contents, cell, field.node);
+    link_field(p, object, &field);
+    rh_vec_push(&p->objects.data[object].fields, field);
+    for (size_t i = 0; i < p->objects.data[object].watchers.len; i++) {
+        struct watcher w = p->objects.data[object].watchers.data[i];
+        copy_field(p, &w, &field);
+    }
+    return field.node;
+}
+
+void pt_each_part(struct rh_pointsto *p, uint32_t cell, uint64_t bytes,
+                  void (*visit)(struct rh_pointsto *p, uint32_t contents, uint32_t other),
+                  uint32_t other)
+{
+    enum { MOST = 16 }; /* parts of the largest vector */
+    struct rh_cell c = p->cells.data[cell];
+    uint64_t parts = (bytes + RH_POINTER_BYTES - 1) / RH_POINTER_BYTES;
+    for (uint64_t i = 0; i < (parts ? parts : 1) && i < MOST; i++) {
+        uint32_t node = pt_contents(p, pt_cell(p, &c));
+        if (node != NO_NODE)
+            visit(p, node, other);
+        c.offset += RH_POINTER_BYTES;
+    }
+}
+
+/* --- copies of memory --- */
+
+uint32_t pt_add_copy(struct rh_pointsto *p, uint64_t bytes)
+{
+    struct copy copy = {.bytes = bytes};
+    copy.middle = pt_add_object(p, RH_OBJECT_HEAP, NULL, RH_NO_INSTANCE, 0);
+    rh_vec_push(&p->copies, copy);
+    return (uint32_t)p->copies.len - 1;
+}
+
+/* Where a field of the source lies in what is copied: by distance from its begin, or anywhere. */
+static bool place_in_copy(const struct rh_pointsto *p, const struct copy *copy,
+                          const struct rh_cell *from, const struct rh_cell *field,
+                          struct rh_cell *out)
+{
+    int64_t bytes = copy->bytes < INT64_MAX ? (int64_t)copy->bytes : INT64_MAX;
+    *out = (struct rh_cell){.object = copy->middle, .end = INT64_MAX};
+    (void)p;
+    if (!from->stride && !field->stride) {
+        out->offset = field->offset - from->offset;
+        return out->offset >= 0 && out->offset < bytes;
+    }
+    if (!rh_cells_overlap(from, copy->bytes < INT32_MAX ? copy->bytes : 0, field, RH_POINTER_BYTES))
+        return false;
+    if (from->stride && !field->stride && copy->bytes <= from->stride) {
+        out->offset = ((field->offset - from->offset) % from->stride + from->stride) % from->stride;
+        return out->offset < bytes;
+    }
+    if (!from->stride && field->offset >= from->offset) {
+        out->offset = field->offset - from->offset;
+        out->stride = field->stride;
+        return out->offset < bytes;
+    }
+    if (from->stride == field->stride && copy->bytes <= from->stride) {
+        out->offset = ((field->offset - from->offset) % from->stride + from->stride) % from->stride;
+        return out->offset < bytes;
+    }
+    out->stride = RH_POINTER_BYTES;
+    return true;
+}
+
+/* A field of the middle goes to every destination. */
+static void put_field(struct rh_pointsto *p, uint32_t copy, const struct field *field, uint32_t to)
+{
+    struct rh_cell c = p->cells.data[to], f = p->cells.data[field->cell];
+    struct shift by = {.offset = f.offset, .stride = f.stride};
+    if (f.stride && p->copies.data[copy].bytes != UINT64_MAX)
+        by.extent = p->copies.data[copy].bytes;
+    uint32_t cell;
+    if (c.object == p->copies.data[copy].middle || !pt_shift(p, to, &by, &cell))
+        return;
+    uint32_t node = pt_contents(p, cell);
+    if (node != NO_NODE)
+        pt_add_copy_edge(p, field->node, node);
+}
+
+static void copy_field(struct rh_pointsto *p, const struct watcher *w, const struct field *field)
+{
+    struct rh_cell from = p->cells.data[w->cell], part = p->cells.data[field->cell], place;
+    if (!place_in_copy(p, &p->copies.data[w->copy], &from, &part, &place))
+        return;
+    uint32_t cell = pt_cell(p, &place);
+    bool known = rh_map_has(&p->contents, cell);
+    struct field middle = {cell, pt_contents(p, cell)};
+    pt_add_copy_edge(p, field->node, middle.node);
+    if (known)
+        return;
+    uint32_t to;
+    for (uint64_t at = 0; rh_idset_next(&p->copies.data[w->copy].to, &at, &to);)
+        put_field(p, w->copy, &middle, to);
+}
+
+void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
+{
+    uint32_t object = p->cells.data[cell].object;
+    struct object *o = &p->objects.data[object];
+    struct watcher w = {copy, cell};
+    if (o->public.kind == RH_OBJECT_OUTSIDE) {
+        struct rh_cell all = {.object = p->copies.data[copy].middle,
+                              .stride = RH_POINTER_BYTES,
+                              .end = INT64_MAX};
+        struct field outside = {pt_cell(p, &all), 0};
+        bool known = rh_map_has(&p->contents, outside.cell);
+        outside.node = pt_contents(p, outside.cell);
+        pt_add_copy_edge(p, p->outside, outside.node);
+        uint32_t to;
+        for (uint64_t at = 0; !known && rh_idset_next(&p->copies.data[copy].to, &at, &to);)
+            put_field(p, copy, &outside, to);
+        return;
+    }
+    if (o->no_contents)
+        return;
+    rh_vec_push(&o->watchers, w);
+    for (size_t i = 0; i < p->objects.data[object].fields.len; i++) {
+        struct field field = p->objects.data[object].fields.data[i];
+        copy_field(p, &w, &field);
+    }
+}
+
+void pt_copy_to(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
+{
+    uint32_t middle = p->copies.data[copy].middle;
+    if (!rh_idset_add(&p->copies.data[copy].to, cell))
+        return;
+    for (size_t i = 0; i < p->objects.data[middle].fields.len; i++) {
+        struct field field = p->objects.data[middle].fields.data[i];
+        put_field(p, copy, &field, cell);
+    }
+}

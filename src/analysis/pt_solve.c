@@ -1,0 +1,398 @@
+/*
+ * The solver of the points-to analysis: nodes, edges and the worklist.
+ *
+ * Work goes in rounds. At the beginning of a round, if the graph has grown enough, nodes on cycles
+ * of copies are merged, shifts on cycles become strides (else p = p + 8 would never end), and nodes
+ * are ranked in topological order. In a round nodes are taken by rank, so that what a node passes
+ * on is complete; what flows back waits for the next round.
+ */
+#include <string.h>
+
+#include "analysis/pt_internal.h"
+#include "base/mem.h"
+#include "ir/scc.h"
+
+/* --- nodes and edges --- */
+
+uint32_t pt_add_node(struct rh_pointsto *p)
+{
+    uint32_t id = (uint32_t)p->nodes.len;
+    rh_vec_push(&p->nodes, (struct node){.rep = id});
+    return id;
+}
+
+uint32_t pt_find(struct rh_pointsto *p, uint32_t node)
+{
+    struct node *nodes = p->nodes.data;
+    while (nodes[node].rep != node) {
+        nodes[node].rep = nodes[nodes[node].rep].rep;
+        node = nodes[node].rep;
+    }
+    return node;
+}
+
+static void heap_push(struct rh_pointsto *p, uint32_t node)
+{
+    rh_vec_push(&p->heap, node);
+    uint32_t *heap = p->heap.data;
+    size_t at = p->heap.len - 1;
+    while (at && p->nodes.data[heap[(at - 1) / 2]].rank > p->nodes.data[node].rank) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap[at] = node;
+}
+
+static uint32_t heap_pop(struct rh_pointsto *p)
+{
+    uint32_t *heap = p->heap.data, top = heap[0], last = heap[--p->heap.len];
+    size_t len = p->heap.len, at = 0;
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= len)
+            break;
+        if (child + 1 < len && p->nodes.data[heap[child + 1]].rank < p->nodes.data[heap[child]].rank)
+            child++;
+        if (p->nodes.data[heap[child]].rank >= p->nodes.data[last].rank)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    if (len)
+        heap[at] = last;
+    return top;
+}
+
+static void enqueue(struct rh_pointsto *p, uint32_t node)
+{
+    struct node *n = &p->nodes.data[node];
+    if (n->queued)
+        return;
+    n->queued = true;
+    if (n->rank > p->current_rank)
+        heap_push(p, node);
+    else
+        rh_vec_push(&p->later, node);
+}
+
+static void add_cells(struct rh_pointsto *p, uint32_t node, const struct rh_idset *cells)
+{
+    struct node *n = &p->nodes.data[node];
+    if (rh_idset_unite_new(&n->news, cells, &n->cells))
+        enqueue(p, node);
+}
+
+void pt_add_cell(struct rh_pointsto *p, uint32_t node, uint32_t cell)
+{
+    node = pt_find(p, node);
+    struct node *n = &p->nodes.data[node];
+    if (!rh_idset_has(&n->cells, cell) && rh_idset_add(&n->news, cell))
+        enqueue(p, node);
+}
+
+void pt_add_copy_edge(struct rh_pointsto *p, uint32_t from, uint32_t to)
+{
+    from = pt_find(p, from);
+    to = pt_find(p, to);
+    if (from == to || !rh_idset_add(&p->nodes.data[from].copies, to))
+        return;
+    p->new_edges++;
+    p->stats.edges++;
+    add_cells(p, to, &p->nodes.data[from].cells);
+}
+
+static void shift_cells(struct rh_pointsto *p, const struct rh_idset *cells,
+                        const struct shift_edge *edge)
+{
+    uint32_t cell, moved;
+    struct rh_idset out = RH_IDSET_INIT;
+    for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);)
+        if (pt_shift(p, cell, &edge->by, &moved))
+            rh_idset_add(&out, moved);
+    add_cells(p, pt_find(p, edge->to), &out);
+    rh_idset_release(&out);
+}
+
+void pt_add_shift_edge(struct rh_pointsto *p, uint32_t from, uint32_t to, const struct shift *by)
+{
+    if (!by->offset && !by->stride) {
+        pt_add_copy_edge(p, from, to);
+        return;
+    }
+    struct shift_edge edge = {to, *by};
+    from = pt_find(p, from);
+    rh_vec_push(&p->nodes.data[from].shifts, edge);
+    p->new_edges++;
+    p->stats.edges++;
+    shift_cells(p, &p->nodes.data[from].cells, &edge);
+}
+
+/* --- uses --- */
+
+static void flow_out(struct rh_pointsto *p, uint32_t contents, uint32_t target)
+{
+    pt_add_copy_edge(p, contents, target);
+}
+
+static void flow_in(struct rh_pointsto *p, uint32_t contents, uint32_t value)
+{
+    pt_add_copy_edge(p, value, contents);
+}
+
+static void use_cell(struct rh_pointsto *p, const struct use *use, uint32_t cell)
+{
+    uint32_t object = p->cells.data[cell].object;
+    const struct rh_object *o = &p->objects.data[object].public;
+    switch (use->kind) {
+    case USE_LOAD:
+        pt_each_part(p, cell, use->bytes, flow_out, use->node);
+        break;
+    case USE_STORE:
+        if (!o->is_const)
+            pt_each_part(p, cell, use->bytes, flow_in, use->node);
+        break;
+    case USE_COPY_FROM:
+        pt_copy_from(p, use->node, cell);
+        break;
+    case USE_COPY_TO:
+        if (!o->is_const)
+            pt_copy_to(p, use->node, cell);
+        break;
+    case USE_OUTSIDE:
+        pt_use_outside(p, cell);
+        break;
+    case USE_CALL:
+    case USE_START:
+    case USE_LIBRARY:
+        pt_use_function(p, use, object);
+        break;
+    }
+}
+
+static void use_cells(struct rh_pointsto *p, const struct use *use, const struct rh_idset *cells)
+{
+    uint32_t cell;
+    for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);)
+        use_cell(p, use, cell);
+}
+
+void pt_add_use(struct rh_pointsto *p, uint32_t node, const struct use *use)
+{
+    struct rh_idset known = RH_IDSET_INIT;
+    struct use copy = *use;
+    node = pt_find(p, node);
+    rh_vec_push(&p->nodes.data[node].uses, copy);
+    rh_idset_copy(&known, &p->nodes.data[node].cells);
+    use_cells(p, &copy, &known);
+    rh_idset_release(&known);
+}
+
+/* --- cycles --- */
+
+static void merge(struct rh_pointsto *p, uint32_t from, uint32_t into)
+{
+    struct node *a = &p->nodes.data[from], *b = &p->nodes.data[into];
+    struct rh_idset all = RH_IDSET_INIT;
+    a->rep = into;
+    p->stats.cycles_merged++;
+    /* What either has passed on, the other's edges and uses have not seen. */
+    rh_idset_unite(&all, &a->cells);
+    rh_idset_unite(&all, &a->news);
+    if (!rh_idset_equal(&a->cells, &b->cells)) {
+        rh_idset_unite(&all, &b->cells);
+        rh_idset_clear(&b->cells);
+    } else if (rh_idset_is_empty(&a->news)) {
+        rh_idset_clear(&all);
+    }
+    rh_idset_unite_new(&b->news, &all, &b->cells);
+    rh_idset_unite(&b->copies, &a->copies);
+    rh_vec_each (struct shift_edge, edge, &a->shifts)
+        rh_vec_push(&b->shifts, *edge);
+    rh_vec_each (struct use, use, &a->uses)
+        rh_vec_push(&b->uses, *use);
+    rh_idset_release(&all);
+    rh_idset_release(&a->cells);
+    rh_idset_release(&a->news);
+    rh_idset_release(&a->copies);
+    rh_vec_free(&a->shifts);
+    rh_vec_free(&a->uses);
+    if (!rh_idset_is_empty(&b->news))
+        enqueue(p, into);
+}
+
+/* The graph as arrays, over all nodes; merged ones have no edges. */
+static void collect_edges(struct rh_pointsto *p, bool with_shifts, struct rh_scc_edges *out)
+{
+    size_t count = 0;
+    for (uint32_t n = 0; n < p->nodes.len; n++) {
+        struct node *node = &p->nodes.data[n];
+        if (node->rep == n)
+            count += rh_idset_count(&node->copies) + (with_shifts ? node->shifts.len : 0);
+    }
+    out->nodes = (uint32_t)p->nodes.len;
+    out->at = rh_alloc_array(p->nodes.len + 1, sizeof *out->at);
+    out->to = rh_alloc_array(count, sizeof *out->to);
+    uint32_t used = 0, to;
+    for (uint32_t n = 0; n < p->nodes.len; n++) {
+        struct node *node = &p->nodes.data[n];
+        out->at[n] = used;
+        if (node->rep != n)
+            continue;
+        for (uint64_t at = 0; rh_idset_next(&node->copies, &at, &to);)
+            out->to[used++] = pt_find(p, to);
+        for (size_t i = 0; with_shifts && i < node->shifts.len; i++)
+            out->to[used++] = pt_find(p, node->shifts.data[i].to);
+    }
+    out->at[out->nodes] = used;
+}
+
+static void release_edges(struct rh_scc_edges *edges)
+{
+    free(edges->at);
+    free(edges->to);
+}
+
+static void merge_cycles(struct rh_pointsto *p, uint32_t *component)
+{
+    struct rh_scc_edges edges;
+    uint32_t *order = rh_alloc_array(p->nodes.len, sizeof *order);
+    collect_edges(p, false, &edges);
+    rh_scc_find(&edges, component, order);
+    for (size_t i = 1; i < p->nodes.len; i++) {
+        uint32_t first = pt_find(p, order[i - 1]);
+        if (component[order[i]] == component[order[i - 1]] && order[i] != first)
+            merge(p, order[i], first);
+    }
+    release_edges(&edges);
+    free(order);
+}
+
+/* A shift that feeds itself moves by every multiple. */
+static bool make_stride(struct shift *by)
+{
+    if (!by->offset && !by->extent && !by->start)
+        return false;
+    uint64_t distance = by->offset < 0 ? -(uint64_t)by->offset : (uint64_t)by->offset;
+    *by = (struct shift){
+        .stride = pt_gcd(by->stride, distance),
+        .down = by->down || by->offset < 0,
+    };
+    return true;
+}
+
+static void stretch_shifts(struct rh_pointsto *p, uint32_t node, const uint32_t *component)
+{
+    for (size_t i = 0; i < p->nodes.data[node].shifts.len; i++) {
+        struct shift_edge *edge = &p->nodes.data[node].shifts.data[i];
+        if (component[pt_find(p, edge->to)] != component[node] || !make_stride(&edge->by))
+            continue;
+        struct shift_edge changed = *edge;
+        shift_cells(p, &p->nodes.data[node].cells, &changed);
+    }
+}
+
+/* Edges to nodes that were merged meanwhile are duplicates of others. */
+static void tidy_copies(struct rh_pointsto *p, uint32_t n)
+{
+    struct node *node = &p->nodes.data[n];
+    struct rh_idset tidy = RH_IDSET_INIT;
+    uint32_t to;
+    bool same = true;
+    for (uint64_t at = 0; rh_idset_next(&node->copies, &at, &to);)
+        same &= p->nodes.data[to].rep == to && to != n;
+    if (same)
+        return;
+    for (uint64_t at = 0; rh_idset_next(&node->copies, &at, &to);)
+        if (pt_find(p, to) != n)
+            rh_idset_add(&tidy, pt_find(p, to));
+    rh_idset_swap(&node->copies, &tidy);
+    rh_idset_release(&tidy);
+}
+
+static void rank_nodes(struct rh_pointsto *p)
+{
+    struct rh_scc_edges edges;
+    uint32_t *component = rh_alloc_array(p->nodes.len, sizeof *component);
+    merge_cycles(p, component);
+    for (uint32_t n = 0; n < p->nodes.len; n++)
+        if (p->nodes.data[n].rep == n)
+            tidy_copies(p, n);
+    collect_edges(p, true, &edges);
+    uint32_t count = rh_scc_find(&edges, component, NULL), nodes = (uint32_t)p->nodes.len;
+    for (uint32_t n = 0; n < nodes; n++)
+        p->nodes.data[n].rank = count - component[n];
+    p->current_rank = UINT32_MAX; /* all that stretching moves waits for the round */
+    for (uint32_t n = 0; n < nodes; n++)
+        if (p->nodes.data[n].rep == n)
+            stretch_shifts(p, n, component);
+    release_edges(&edges);
+    free(component);
+    p->new_edges = 0;
+}
+
+/* --- the rounds --- */
+
+static void process(struct rh_pointsto *p, uint32_t n)
+{
+    struct rh_idset news = RH_IDSET_INIT;
+    uint32_t to;
+    p->nodes.data[n].queued = false;
+    rh_idset_swap(&news, &p->nodes.data[n].news);
+    rh_idset_unite(&p->nodes.data[n].cells, &news);
+    /* The node's edges may grow while they are followed; what is added sees all cells itself. */
+    struct rh_idset copies = RH_IDSET_INIT;
+    rh_idset_copy(&copies, &p->nodes.data[n].copies);
+    for (uint64_t at = 0; rh_idset_next(&copies, &at, &to);)
+        if (pt_find(p, to) != n)
+            add_cells(p, pt_find(p, to), &news);
+    rh_idset_release(&copies);
+    for (size_t i = 0, len = p->nodes.data[n].shifts.len; i < len; i++) {
+        struct shift_edge edge = p->nodes.data[n].shifts.data[i];
+        shift_cells(p, &news, &edge);
+    }
+    for (size_t i = 0, len = p->nodes.data[n].uses.len; i < len; i++) {
+        struct use use = p->nodes.data[n].uses.data[i];
+        use_cells(p, &use, &news);
+    }
+    rh_idset_release(&news);
+}
+
+static void read_pending(struct rh_pointsto *p)
+{
+    while (p->pending.len)
+        pt_read_instance(p, rh_vec_pop(&p->pending));
+}
+
+static void begin_round(struct rh_pointsto *p)
+{
+    p->current_rank = 0;
+    rh_vec_each (uint32_t, it, &p->later) {
+        uint32_t n = pt_find(p, *it);
+        p->nodes.data[*it].queued = false;
+        if (!rh_idset_is_empty(&p->nodes.data[n].news) && !p->nodes.data[n].queued) {
+            p->nodes.data[n].queued = true;
+            heap_push(p, n);
+        }
+    }
+    rh_vec_clear(&p->later);
+}
+
+void pt_solve(struct rh_pointsto *p)
+{
+    p->current_rank = UINT32_MAX;
+    read_pending(p);
+    while (p->later.len) {
+        if (p->new_edges > p->stats.edges / 50 || p->stats.rounds % 8 == 0)
+            rank_nodes(p);
+        begin_round(p);
+        p->stats.rounds++;
+        while (p->heap.len) {
+            uint32_t n = heap_pop(p);
+            p->current_rank = p->nodes.data[n].rank;
+            if (pt_find(p, n) == n)
+                process(p, n);
+        }
+        p->current_rank = UINT32_MAX;
+        read_pending(p);
+    }
+}

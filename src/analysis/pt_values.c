@@ -1,0 +1,345 @@
+/* Nodes of values and the constraints of instructions, for the points-to analysis. */
+#include <string.h>
+
+#include "analysis/pt_internal.h"
+
+static const struct shift anywhere = {.stride = 1, .down = true};
+
+/* May a value of this type hold a pointer? Integers may: memory is copied through them. */
+bool pt_may_carry(const struct rh_type *type)
+{
+    switch (type->kind) {
+    case RH_TYPE_PTR:
+        return true;
+    case RH_TYPE_INT:
+        return type->bits >= 64;
+    case RH_TYPE_ARRAY:
+    case RH_TYPE_VECTOR:
+        return type->count && pt_may_carry(type->elems[0]);
+    case RH_TYPE_STRUCT:
+        for (uint64_t i = 0; i < type->count; i++)
+            if (pt_may_carry(type->elems[i]))
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* --- shifts --- */
+
+static struct shift shift_of(const struct rh_gep *gep)
+{
+    struct shift by = {.offset = gep->offset};
+    if (gep->unknown)
+        return anywhere;
+    for (uint32_t i = 0; i < gep->term_count; i++) {
+        const struct rh_gep_term *t = &gep->terms[i];
+        uint64_t scale = t->scale < 0 ? -(uint64_t)t->scale : (uint64_t)t->scale;
+        by.stride = pt_gcd(by.stride, scale);
+        /* The outermost array bounds the rest; without its bounds there are none. */
+        if (i == 0) {
+            by.start = t->start;
+            by.extent = t->extent;
+        }
+    }
+    return by;
+}
+
+/* --- constants --- */
+
+static uint32_t make_constant(struct rh_pointsto *p, struct rh_value *v);
+
+static uint32_t constant_node(struct rh_pointsto *p, struct rh_value *v)
+{
+    uint64_t known;
+    if (rh_map_get(&p->constants, v->id, &known))
+        return (uint32_t)known;
+    rh_map_put(&p->constants, v->id, NO_NODE); /* constants are no cycles, globals are by address */
+    uint32_t node = make_constant(p, v);
+    rh_map_put(&p->constants, v->id, node);
+    return node;
+}
+
+static uint32_t make_address(struct rh_pointsto *p, struct rh_value *v)
+{
+    uint32_t node = pt_add_node(p);
+    struct rh_cell cell = {.object = pt_object_of(p, v), .end = INT64_MAX};
+    pt_add_cell(p, node, pt_cell(p, &cell));
+    return node;
+}
+
+static uint32_t make_constant(struct rh_pointsto *p, struct rh_value *v)
+{
+    if (v->kind == RH_VALUE_GLOBAL || v->kind == RH_VALUE_FUNCTION)
+        return make_address(p, v);
+    if (v->kind == RH_VALUE_ALIAS && !v->is_ifunc)
+        return constant_node(p, v->ops[0]);
+    if (v->kind != RH_VALUE_EXPR && v->kind != RH_VALUE_AGGREGATE)
+        return NO_NODE;
+    uint32_t node = NO_NODE;
+    for (uint32_t i = 0; i < v->op_count; i++) {
+        uint32_t from = v->gep && i ? NO_NODE : constant_node(p, v->ops[i]);
+        if (from == NO_NODE)
+            continue;
+        if (node == NO_NODE)
+            node = pt_add_node(p);
+        struct shift by = v->gep ? shift_of(v->gep) : anywhere;
+        bool moves = v->gep || v->op == RH_OP_ADD || v->op == RH_OP_SUB || v->op == RH_OP_XOR;
+        if (v->kind == RH_VALUE_EXPR && moves)
+            pt_add_shift_edge(p, from, node, &by);
+        else
+            pt_add_copy_edge(p, from, node);
+    }
+    return node;
+}
+
+static void initialise(struct rh_pointsto *p, struct rh_value *v, struct rh_cell at)
+{
+    enum { MANY = 64 };
+    struct rh_type *type = v->type;
+    if (!pt_may_carry(type))
+        return;
+    if (v->kind != RH_VALUE_AGGREGATE) {
+        uint32_t from = constant_node(p, v);
+        uint32_t to = from == NO_NODE ? NO_NODE : pt_contents(p, pt_cell(p, &at));
+        if (to != NO_NODE)
+            pt_add_copy_edge(p, from, to);
+        return;
+    }
+    for (uint32_t i = 0; i < v->op_count; i++) {
+        struct rh_cell part = at;
+        if (type->kind == RH_TYPE_STRUCT) {
+            part.offset += (int64_t)type->offsets[i];
+        } else if (v->op_count <= MANY) {
+            part.offset += (int64_t)(i * type->elems[0]->alloc_size);
+        } else {
+            uint64_t stride = type->elems[0]->alloc_size;
+            part.stride = (uint32_t)(at.stride ? pt_gcd(at.stride, stride) : stride);
+            if (!at.stride)
+                part.end = at.offset + (int64_t)(v->op_count * stride);
+        }
+        initialise(p, v->ops[i], part);
+    }
+}
+
+/* A variable of a library's: it holds what libraries keep, and they may call what is stored in it.
+ */
+static void read_declaration(struct rh_pointsto *p, struct rh_value *v)
+{
+    static const struct rh_effect later = {.kind = RH_EFFECT_LATER};
+    struct rh_cell whole = {.object = pt_object_of(p, v), .stride = 1, .end = INT64_MAX};
+    uint32_t contents = pt_contents(p, pt_cell(p, &whole));
+    uint32_t own = pt_add_object(p, RH_OBJECT_LIBRARY, v, RH_NO_INSTANCE, 0);
+    struct rh_cell inside = {.object = own, .stride = 1, .end = INT64_MAX};
+    pt_add_cell(p, contents, pt_cell(p, &inside));
+    pt_add_cell(p, pt_contents(p, pt_cell(p, &inside)), pt_cell(p, &inside));
+    pt_add_copy_edge(p, p->kept, contents);
+    pt_add_use(p, contents, &(struct use){.kind = USE_LIBRARY, .node = NO_NODE, .effect = &later});
+}
+
+void pt_read_initialisers(struct rh_pointsto *p)
+{
+    for (uint32_t i = 0; i < rh_ir_global_count(p->module); i++) {
+        struct rh_value *v = rh_ir_global(p->module, i);
+        struct rh_cell cell = {.object = pt_object_of(p, v), .end = INT64_MAX};
+        if (v->global->is_declaration && !v->global->is_const)
+            read_declaration(p, v);
+        if (v->global->init && strncmp(v->name, "llvm.", 5) != 0)
+            initialise(p, v->global->init, cell);
+    }
+}
+
+/* --- values --- */
+
+uint32_t pt_node_of(struct rh_pointsto *p, uint32_t instance, struct rh_value *v)
+{
+    if (!pt_may_carry(v->type))
+        return NO_NODE;
+    if (v->kind != RH_VALUE_INST && v->kind != RH_VALUE_ARG)
+        return constant_node(p, v);
+    struct instance *in = &p->instances.data[instance];
+    uint32_t *slot = &in->nodes[v->id - in->first_value];
+    if (*slot == NO_NODE)
+        *slot = pt_add_node(p);
+    return *slot;
+}
+
+/* --- instructions --- */
+
+struct reader {
+    struct rh_pointsto *p;
+    uint32_t instance;
+};
+
+static void flow(const struct reader *r, struct rh_value *from, struct rh_value *to)
+{
+    uint32_t a = pt_node_of(r->p, r->instance, from), b = pt_node_of(r->p, r->instance, to);
+    if (a != NO_NODE && b != NO_NODE)
+        pt_add_copy_edge(r->p, a, b);
+}
+
+static void flow_moved(const struct reader *r, struct rh_value *from, struct rh_value *to,
+                       const struct shift *by)
+{
+    uint32_t a = pt_node_of(r->p, r->instance, from), b = pt_node_of(r->p, r->instance, to);
+    if (a != NO_NODE && b != NO_NODE)
+        pt_add_shift_edge(r->p, a, b, by);
+}
+
+static void read_memory(const struct reader *r, struct rh_value *pointer, struct rh_value *into,
+                        uint64_t bytes)
+{
+    uint32_t a = pt_node_of(r->p, r->instance, pointer), b = pt_node_of(r->p, r->instance, into);
+    if (a != NO_NODE && b != NO_NODE)
+        pt_add_use(r->p, a, &(struct use){.kind = USE_LOAD, .node = b, .bytes = bytes});
+}
+
+static void write_memory(const struct reader *r, struct rh_value *pointer, struct rh_value *value,
+                         uint64_t bytes)
+{
+    uint32_t a = pt_node_of(r->p, r->instance, pointer), b = pt_node_of(r->p, r->instance, value);
+    if (a != NO_NODE && b != NO_NODE)
+        pt_add_use(r->p, a, &(struct use){.kind = USE_STORE, .node = b, .bytes = bytes});
+}
+
+static void read_alloca(const struct reader *r, struct rh_value *v)
+{
+    uint64_t count = v->op_count && v->ops[0]->kind == RH_VALUE_INT ? (uint64_t)v->ops[0]->num : 0;
+    uint64_t size = v->op_count ? v->access->alloc_size * count : v->access->alloc_size;
+    uint32_t node = pt_node_of(r->p, r->instance, v);
+    struct rh_cell cell = {.end = INT64_MAX};
+    cell.object = pt_add_object(r->p, RH_OBJECT_STACK, v, r->instance, size);
+    pt_add_cell(r->p, node, pt_cell(r->p, &cell));
+}
+
+static void read_load(const struct reader *r, struct rh_value *v)
+{
+    read_memory(r, v->ops[0], v, v->access->size);
+}
+
+static void read_store(const struct reader *r, struct rh_value *v)
+{
+    write_memory(r, rh_ir_pointer(v), v->ops[0], v->access->size);
+}
+
+static void read_rmw(const struct reader *r, struct rh_value *v)
+{
+    read_memory(r, v->ops[0], v, v->access->size);
+    write_memory(r, v->ops[0], v->ops[1], v->access->size);
+}
+
+static void read_cmpxchg(const struct reader *r, struct rh_value *v)
+{
+    read_memory(r, v->ops[0], v, v->access->size);
+    write_memory(r, v->ops[0], v->ops[2], v->access->size);
+}
+
+static void read_gep(const struct reader *r, struct rh_value *v)
+{
+    struct shift by = shift_of(v->gep);
+    flow_moved(r, v->ops[0], v, &by);
+    /* A pointer that was made an integer and is used as the index from address 0. */
+    if (v->ops[0]->kind == RH_VALUE_NULL)
+        for (uint32_t i = 1; i < v->op_count; i++)
+            flow_moved(r, v->ops[i], v, &anywhere);
+}
+
+static void read_copies(const struct reader *r, struct rh_value *v)
+{
+    for (uint32_t i = 0; i < v->op_count; i++)
+        flow(r, v->ops[i], v);
+}
+
+/* An integer computed from a pointer may be turned back into one, to anywhere in its object. */
+static void read_arithmetic(const struct reader *r, struct rh_value *v)
+{
+    struct rh_value *number = v->ops[1];
+    if (v->op == RH_OP_ADD && number->kind == RH_VALUE_INT) {
+        flow_moved(r, v->ops[0], v, &(struct shift){.offset = number->num});
+        return;
+    }
+    flow_moved(r, v->ops[0], v, &anywhere);
+    if (v->op != RH_OP_SUB)
+        flow_moved(r, v->ops[1], v, &anywhere);
+}
+
+static void read_return(const struct reader *r, struct rh_value *v)
+{
+    uint32_t from = v->op_count ? pt_node_of(r->p, r->instance, v->ops[0]) : NO_NODE;
+    if (from != NO_NODE)
+        pt_add_copy_edge(r->p, from, r->p->instances.data[r->instance].result);
+}
+
+static void read_landing_pad(const struct reader *r, struct rh_value *v)
+{
+    uint32_t node = pt_node_of(r->p, r->instance, v);
+    pt_add_copy_edge(r->p, r->p->kept, node);
+    pt_add_copy_edge(r->p, r->p->outside, node);
+}
+
+/* The list leads to the area, the area holds the arguments. */
+static void read_va_arg(const struct reader *r, struct rh_value *v)
+{
+    uint32_t list = pt_node_of(r->p, r->instance, v->ops[0]);
+    uint32_t into = pt_node_of(r->p, r->instance, v);
+    if (list == NO_NODE || into == NO_NODE)
+        return;
+    uint32_t area = pt_add_node(r->p);
+    pt_add_use(r->p, list, &(struct use){.kind = USE_LOAD, .node = area, .bytes = 24});
+    pt_add_use(r->p, area, &(struct use){.kind = USE_LOAD, .node = into, .bytes = 8});
+}
+
+static void read_call_op(const struct reader *r, struct rh_value *v)
+{
+    pt_read_call(r->p, r->instance, v);
+}
+
+/* Operations without a row make nothing that could be a pointer. */
+static void (*const readers[RH_OP_COUNT])(const struct reader *, struct rh_value *) = {
+    [RH_OP_ALLOCA] = read_alloca,
+    [RH_OP_LOAD] = read_load,
+    [RH_OP_STORE] = read_store,
+    [RH_OP_RMW] = read_rmw,
+    [RH_OP_CMPXCHG] = read_cmpxchg,
+    [RH_OP_GEP] = read_gep,
+    [RH_OP_PHI] = read_copies,
+    [RH_OP_SELECT] = read_copies,
+    [RH_OP_FREEZE] = read_copies,
+    [RH_OP_BITCAST] = read_copies,
+    [RH_OP_ADDRSPACECAST] = read_copies,
+    [RH_OP_PTRTOINT] = read_copies,
+    [RH_OP_INTTOPTR] = read_copies,
+    [RH_OP_EXTRACTVALUE] = read_copies,
+    [RH_OP_INSERTVALUE] = read_copies,
+    [RH_OP_EXTRACTELEMENT] = read_copies,
+    [RH_OP_INSERTELEMENT] = read_copies,
+    [RH_OP_SHUFFLEVECTOR] = read_copies,
+    [RH_OP_TRUNC] = read_copies,
+    [RH_OP_ZEXT] = read_copies,
+    [RH_OP_SEXT] = read_copies,
+    [RH_OP_ADD] = read_arithmetic,
+    [RH_OP_SUB] = read_arithmetic,
+    [RH_OP_AND] = read_arithmetic,
+    [RH_OP_OR] = read_arithmetic,
+    [RH_OP_XOR] = read_arithmetic,
+    [RH_OP_SHL] = read_arithmetic,
+    [RH_OP_LSHR] = read_arithmetic,
+    [RH_OP_ASHR] = read_arithmetic,
+    [RH_OP_RET] = read_return,
+    [RH_OP_LANDINGPAD] = read_landing_pad,
+    [RH_OP_VAARG] = read_va_arg,
+    [RH_OP_CALL] = read_call_op,
+    [RH_OP_INVOKE] = read_call_op,
+    [RH_OP_CALLBR] = read_call_op,
+};
+
+void pt_read_instance(struct rh_pointsto *p, uint32_t instance)
+{
+    struct rh_function *fn = p->instances.data[instance].public.fn;
+    struct reader r = {p, instance};
+    for (uint32_t b = 0; b < fn->block_count; b++)
+        for (struct rh_value *v = fn->blocks[b]->first; v; v = v->next)
+            if (readers[v->op])
+                readers[v->op](&r, v);
+}

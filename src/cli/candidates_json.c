@@ -1,0 +1,146 @@
+/* Prints candidates as JSON, one after the other: there may be more than memory holds. */
+#include "base/hash.h"
+#include "cli/cmd_candidates.h"
+#include "cli/members.h"
+
+static void put_id(struct rh_json *json, const char *name, uint64_t id)
+{
+    char text[RH_HASH_HEX_SIZE];
+    rh_hash_format(id, text);
+    rh_members_text(json, name, text);
+}
+
+static void put_side(struct rh_json *json, const char *name, const struct rh_sidecar_site *site,
+                     const struct rh_sidecar_class *row)
+{
+    rh_json_key(json, name);
+    rh_json_begin_object(json);
+    rh_members_site(json, site);
+    if (site->location && site->location->inlined_at)
+        rh_members_chain(json, "inlined", site);
+    rh_members_text(json, "locks", row->locks);
+    rh_members_text(json, "threads", row->threads);
+    put_id(json, "fingerprint", site->fingerprint);
+    rh_json_end_object(json);
+}
+
+static void put_candidate(struct rh_json *json, const struct rh_candidate *candidate)
+{
+    const struct rh_sidecar_group *group = candidate->group;
+    rh_json_begin_object(json);
+    put_id(json, "id", candidate->id);
+    rh_members_text(json, "verdict", "unknown");
+    put_side(json, "first", candidate->first, candidate->first_class);
+    put_side(json, "second", candidate->second, candidate->second_class);
+    rh_members_number(json, "score", group->score);
+    rh_members_text(json, "why", group->why);
+    rh_members_text(json, "object", group->object);
+    rh_json_key(json, "busy_wait");
+    rh_json_bool(json, group->flags & RH_GROUP_BUSY_WAIT);
+    rh_json_end_object(json);
+}
+
+static void put_candidates(struct rh_json *json, const struct rh_view *view)
+{
+    struct rh_candidate candidate;
+    rh_json_key(json, "candidates");
+    rh_json_begin_array(json);
+    for (uint64_t i = 0; i < view->limit && rh_candidates_next(view->candidates, &candidate); i++)
+        put_candidate(json, &candidate);
+    rh_json_end_array(json);
+}
+
+static void put_totals(struct rh_json *json, const struct rh_view *view)
+{
+    struct rh_candidates_totals totals;
+    rh_candidates_count(view->candidates, &totals);
+    rh_json_key(json, "totals");
+    rh_json_begin_object(json);
+    rh_members_number(json, "candidates", totals.candidates);
+    rh_members_number(json, "matching", totals.wanted);
+    rh_members_number(json, "sites", totals.sites);
+    rh_members_number(json, "groups", totals.groups);
+    rh_json_end_object(json);
+}
+
+/* Each puts the members of the next row of a table; *more is false at the end. */
+static enum rh_status put_filter(struct rh_json *json, struct rh_sidecar *sidecar, bool *more)
+{
+    struct rh_sidecar_filter filter;
+    enum rh_status status = rh_sidecar_next_filter(sidecar, &filter, more);
+    if (status != RH_OK || !*more)
+        return status;
+    rh_json_begin_object(json);
+    rh_members_text(json, "name", filter.name);
+    rh_members_number(json, "pairs", filter.pairs);
+    rh_json_end_object(json);
+    return RH_OK;
+}
+
+static enum rh_status put_phase(struct rh_json *json, struct rh_sidecar *sidecar, bool *more)
+{
+    struct rh_sidecar_phase phase;
+    enum rh_status status = rh_sidecar_next_phase(sidecar, &phase, more);
+    if (status != RH_OK || !*more)
+        return status;
+    rh_json_begin_object(json);
+    rh_members_text(json, "name", phase.name);
+    rh_members_number_if(json, "milliseconds", phase.milliseconds != RH_SIDECAR_NO_TIME,
+                         phase.milliseconds);
+    rh_json_end_object(json);
+    return RH_OK;
+}
+
+static enum rh_status put_unknown(struct rh_json *json, struct rh_sidecar *sidecar, bool *more)
+{
+    struct rh_sidecar_unknown unknown;
+    enum rh_status status = rh_sidecar_next_unknown(sidecar, &unknown, more);
+    if (status != RH_OK || !*more)
+        return status;
+    rh_json_begin_object(json);
+    rh_members_text(json, "name", unknown.name);
+    rh_members_number(json, "calls", unknown.calls);
+    rh_members_number(json, "objects", unknown.objects);
+    rh_json_end_object(json);
+    return RH_OK;
+}
+
+/* One row per array behind the candidates. */
+static const struct table {
+    const char *name;
+    enum rh_status (*put_next)(struct rh_json *json, struct rh_sidecar *sidecar, bool *more);
+} tables[] = {
+    {"filters", put_filter},
+    {"phases", put_phase},
+    {"unknown_functions", put_unknown},
+};
+
+static enum rh_status put_table(struct rh_json *json, const struct rh_view *view,
+                                const struct table *table)
+{
+    enum rh_status status;
+    bool more;
+    rh_json_key(json, table->name);
+    rh_json_begin_array(json);
+    do
+        status = table->put_next(json, view->sidecar, &more);
+    while (status == RH_OK && more);
+    rh_json_end_array(json);
+    return status;
+}
+
+enum rh_status rh_view_print_json(const struct rh_view *view)
+{
+    struct rh_json json;
+    rh_json_init_file(&json, stdout);
+    rh_json_begin_object(&json);
+    rh_members_head(&json, view->sidecar, view->program);
+    put_totals(&json, view);
+    put_candidates(&json, view);
+    enum rh_status status = RH_OK;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && status == RH_OK; i++)
+        status = put_table(&json, view, &tables[i]);
+    rh_json_end_object(&json);
+    enum rh_status finished = rh_json_finish(&json);
+    return status != RH_OK ? status : finished;
+}

@@ -1,0 +1,157 @@
+/* `racehive candidates`: lists the pairs of sites that may race, and tells why others cannot. */
+#include "cli/cmd_candidates.h"
+
+#include "base/args.h"
+#include "base/path.h"
+#include "cli/cli.h"
+
+#include <stdlib.h>
+
+enum { TEXT_LIMIT = 50 };
+
+struct options {
+    bool json;
+    bool filters;
+    const char *symbols;
+    const char *file;
+    const char *function;
+    const char *why_not;
+    uint64_t limit; /* UINT64_MAX if not given; 0 shows all */
+};
+
+/* What the filter of candidates looks at. */
+struct wish {
+    const struct rh_places *places;
+    const struct options *options;
+};
+
+static bool wants_site(const void *context, const struct rh_sidecar_site *site)
+{
+    const struct wish *wish = context;
+    return rh_places_match(wish->places, wish->options->file, wish->options->function, site);
+}
+
+static enum rh_status check_options(const struct options *options)
+{
+    if (options->json && (options->filters || options->why_not))
+        return rh_fail(RH_ERR_USAGE,
+                       "--json does not go with %s (see 'racehive candidates --help')",
+                       options->filters ? "--filters: it always has them" : "--why-not");
+    if (options->filters && options->why_not)
+        return rh_fail(RH_ERR_USAGE, "--filters and --why-not do not go together (see 'racehive "
+                                     "candidates --help')");
+    return RH_OK;
+}
+
+static uint64_t choose_limit(const struct options *options)
+{
+    if (options->limit == UINT64_MAX && !options->json)
+        return TEXT_LIMIT;
+    return options->limit == 0 ? UINT64_MAX : options->limit;
+}
+
+static enum rh_status print_view(const struct rh_view *view, const struct options *options)
+{
+    if (options->json)
+        return rh_view_print_json(view);
+    if (options->filters)
+        return rh_view_print_filters(view);
+    if (options->why_not)
+        return rh_view_explain(view, options->why_not);
+    rh_view_print_text(view);
+    return RH_OK;
+}
+
+static enum rh_status open_view(struct rh_view *view, const char *path,
+                                const struct options *options)
+{
+    enum rh_status status = rh_sidecar_open(path, &view->sidecar);
+    if (status == RH_OK)
+        status = rh_sidecar_check_analysed(view->sidecar);
+    if (status != RH_OK)
+        return status;
+    struct wish wish = {&view->places, options};
+    struct rh_candidates_filter filter = {wants_site, &wish};
+    bool filtered = options->file || options->function;
+    return rh_candidates_open(view->sidecar, filtered ? &filter : NULL, &view->candidates);
+}
+
+static enum rh_status list_candidates(const char *path, const char *operand,
+                                      const struct options *options)
+{
+    struct rh_view view = {.limit = choose_limit(options), .coloured = rh_cli_coloured(stdout)};
+    char *name = rh_path_basename(operand);
+    rh_places_init(&view.places);
+    enum rh_status status = open_view(&view, path, options);
+    if (status == RH_OK) {
+        const char *recorded = rh_sidecar_get_meta(view.sidecar, RH_SIDECAR_META_PROGRAM);
+        view.program = recorded ? recorded : name;
+        status = print_view(&view, options);
+    }
+    if (view.candidates)
+        rh_candidates_close(view.candidates);
+    if (view.sidecar)
+        rh_sidecar_close(view.sidecar);
+    rh_places_release(&view.places);
+    free(name);
+    return status;
+}
+
+static enum rh_status run(const struct rh_args *args, const struct options *options)
+{
+    if (args->argc != 1)
+        return rh_fail(RH_ERR_USAGE, "%s (see 'racehive candidates --help')",
+                       args->argc == 0 ? "which program?" : "one program at a time");
+    char *path;
+    enum rh_status status = check_options(options);
+    if (status == RH_OK)
+        status = rh_sidecar_find(args->argv[0], options->symbols, &path);
+    if (status != RH_OK)
+        return status;
+    status = list_candidates(path, args->argv[0], options);
+    free(path);
+    return status;
+}
+
+enum rh_status rh_cmd_candidates(int argc, char **argv)
+{
+    struct options options = {.limit = UINT64_MAX};
+    const struct rh_option table[] = {
+        RH_OPTION_FLAG("json", &options.json, "print JSON, all candidates unless limited"),
+        RH_OPTION_STRING("symbols", &options.symbols, "FILE",
+                         "take the candidates from FILE, the program's .racehive file"),
+        RH_OPTION_STRING("file", &options.file, "GLOB",
+                         "only candidates with a site in source files that match"),
+        RH_OPTION_STRING("function", &options.function, "NAME",
+                         "only candidates with a site of a function, or inlined into it"),
+        RH_OPTION_UINT("limit", &options.limit, "N",
+                       "show at most N candidates (50 if not --json; 0 shows all)"),
+        RH_OPTION_FLAG("filters", &options.filters,
+                       "show what each filter removed, each phase took, and unknown functions"),
+        RH_OPTION_STRING("why-not", &options.why_not, "FILE:LINE",
+                         "tell what became of each access on a line"),
+        RH_OPTION_END,
+    };
+    const struct rh_command command = {
+        .name = "racehive candidates",
+        .synopsis = "[OPTIONS] PROG",
+        .summary =
+            "Lists the candidates of PROG, a program or shared library built with racehive-cc,\n"
+            "or its .racehive file, best first: pairs of sites that may touch the same memory\n"
+            "at the same time, one of them writing, without a lock in common.",
+        .examples = "  racehive candidates ./bank\n"
+                    "  racehive candidates --file='queue*.c' --limit=0 ./bank\n"
+                    "  racehive candidates --why-not queue.c:41 ./bank\n"
+                    "  racehive candidates --json ./bank | jq '.candidates[].why'",
+        .options = table,
+    };
+    struct rh_args args;
+    enum rh_status status = rh_args_parse(&command, argc, argv, &args);
+    if (status != RH_OK)
+        return status;
+    if (args.help) {
+        rh_args_print_help(&command, stdout);
+        return RH_OK;
+    }
+    return run(&args, &options);
+}

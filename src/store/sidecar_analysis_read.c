@@ -1,0 +1,194 @@
+/* Reads the tables of the analysis from a sidecar, with the distrust of sidecar_read.c. */
+#include "store/sidecar_analysis.h"
+
+#include "store/sidecar_int.h"
+
+static enum rh_status load_texts(struct rh_sidecar *sc)
+{
+    if (sc->texts_loaded)
+        return RH_OK;
+    rh_vec_clear(&sc->texts);
+    for (;;) {
+        bool more;
+        enum rh_status status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_TEXTS, "texts", &more);
+        if (status != RH_OK)
+            return status;
+        if (!more)
+            break;
+        const char *text = rh_sidecar_copy_text(sc, sc->queries[RH_SIDECAR_QUERY_TEXTS], 1);
+        if (!text)
+            return rh_sidecar_fail_damaged(sc, "texts");
+        rh_vec_push(&sc->texts, text);
+    }
+    sc->texts_loaded = true;
+    return RH_OK;
+}
+
+/* The text that a column refers to. */
+static bool read_text(const struct rh_sidecar *sc, sqlite3_stmt *row, int column, const char **text)
+{
+    uint32_t id;
+    if (!rh_sidecar_read_number(row, column, (int64_t)sc->texts.len, &id))
+        return false;
+    *text = sc->texts.data[id];
+    return true;
+}
+
+/* The same where NULL may stand. */
+static bool read_optional_text(const struct rh_sidecar *sc, sqlite3_stmt *row, int column,
+                               const char **text)
+{
+    *text = NULL;
+    return sqlite3_column_type(row, column) == SQLITE_NULL || read_text(sc, row, column, text);
+}
+
+/* The name in column 1 of the small tables, which stay as SQLite holds them. */
+static bool read_name(sqlite3_stmt *row, const char **name)
+{
+    *name = (const char *)sqlite3_column_text(row, 1);
+    return *name;
+}
+
+static bool read_count(sqlite3_stmt *row, int column, uint64_t *count)
+{
+    int64_t value = sqlite3_column_int64(row, column);
+    *count = (uint64_t)value;
+    return value >= 0 && sqlite3_column_type(row, column) == SQLITE_INTEGER;
+}
+
+enum rh_status rh_sidecar_next_removed(struct rh_sidecar *sc, struct rh_sidecar_removed *removed,
+                                       bool *more)
+{
+    enum rh_status status = rh_sidecar_load_places(sc);
+    if (status == RH_OK)
+        status = load_texts(sc);
+    if (status == RH_OK)
+        status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_REMOVED, "removed", more);
+    if (status != RH_OK || !*more)
+        return status;
+    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_REMOVED];
+    struct rh_sidecar_access access;
+    if (!rh_sidecar_read_access(sc, row, &access) ||
+        !read_optional_text(sc, row, 7, &removed->expression) ||
+        !read_text(sc, row, 8, &removed->reason) ||
+        !read_optional_text(sc, row, 9, &removed->detail))
+        return rh_sidecar_fail_damaged(sc, "removed");
+    removed->access = (enum rh_access_kind)access.access;
+    removed->order = (enum rh_memory_order)access.order;
+    removed->size = access.size;
+    removed->flags = access.flags;
+    removed->function = access.function;
+    removed->location = access.location;
+    return RH_OK;
+}
+
+enum rh_status rh_sidecar_next_phase(struct rh_sidecar *sc, struct rh_sidecar_phase *phase,
+                                     bool *more)
+{
+    enum rh_status status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_PHASES, "phases", more);
+    if (status != RH_OK || !*more)
+        return status;
+    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_PHASES];
+    bool known = sqlite3_column_type(row, 2) != SQLITE_NULL;
+    phase->milliseconds = RH_SIDECAR_NO_TIME;
+    if (!read_name(row, &phase->name) || (known && !read_count(row, 2, &phase->milliseconds)))
+        return rh_sidecar_fail_damaged(sc, "phases");
+    return RH_OK;
+}
+
+enum rh_status rh_sidecar_next_filter(struct rh_sidecar *sc, struct rh_sidecar_filter *filter,
+                                      bool *more)
+{
+    enum rh_status status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_FILTERS, "filters", more);
+    if (status != RH_OK || !*more)
+        return status;
+    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_FILTERS];
+    if (!read_name(row, &filter->name) || !read_count(row, 2, &filter->pairs))
+        return rh_sidecar_fail_damaged(sc, "filters");
+    return RH_OK;
+}
+
+enum rh_status rh_sidecar_next_unknown(struct rh_sidecar *sc, struct rh_sidecar_unknown *unknown,
+                                       bool *more)
+{
+    enum rh_status status =
+        rh_sidecar_step(sc, RH_SIDECAR_QUERY_UNKNOWN, "unknown_functions", more);
+    if (status != RH_OK || !*more)
+        return status;
+    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_UNKNOWN];
+    if (!read_name(row, &unknown->name) || !read_count(row, 2, &unknown->calls) ||
+        !read_count(row, 3, &unknown->objects))
+        return rh_sidecar_fail_damaged(sc, "unknown_functions");
+    return RH_OK;
+}
+
+enum rh_status rh_sidecar_next_class(struct rh_sidecar *sc, struct rh_sidecar_class *out,
+                                     bool *more)
+{
+    uint32_t walked = sc->next_row[RH_SIDECAR_QUERY_CLASSES];
+    enum rh_status status = load_texts(sc);
+    if (status == RH_OK)
+        status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_CLASSES, "classes", more);
+    if (status != RH_OK)
+        return status;
+    /* Others are checked against the count: it must be the one that a walk finds. */
+    if (!*more)
+        return walked == sc->class_count ? RH_OK : rh_sidecar_fail_damaged(sc, "classes");
+    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_CLASSES];
+    out->number = walked;
+    if (!read_text(sc, row, 1, &out->threads) || !read_text(sc, row, 2, &out->locks))
+        return rh_sidecar_fail_damaged(sc, "classes");
+    return RH_OK;
+}
+
+enum rh_status rh_sidecar_next_class_site(struct rh_sidecar *sc, uint32_t *site,
+                                          uint32_t *class_number, bool *more)
+{
+    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_CLASS_SITES];
+    uint32_t *next = &sc->next_row[RH_SIDECAR_QUERY_CLASS_SITES];
+    enum rh_status status = rh_db_step(&sc->db, row, more);
+    if (status != RH_OK || !*more) {
+        *next = 0;
+        return status;
+    }
+    if (!rh_sidecar_read_number(row, 0, sc->site_count, site) || *site < *next ||
+        !rh_sidecar_read_number(row, 1, sc->class_count, class_number))
+        return rh_sidecar_fail_damaged(sc, "class_sites");
+    *next = *site + 1;
+    return RH_OK;
+}
+
+enum rh_status rh_sidecar_next_group(struct rh_sidecar *sc, struct rh_sidecar_group *group,
+                                     bool *more)
+{
+    group->number = sc->next_row[RH_SIDECAR_QUERY_GROUPS];
+    enum rh_status status = load_texts(sc);
+    if (status == RH_OK)
+        status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_GROUPS, "groups", more);
+    if (status != RH_OK || !*more)
+        return status;
+    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_GROUPS];
+    if (!rh_sidecar_read_number(row, 1, sc->class_count, &group->first) ||
+        !rh_sidecar_read_number(row, 2, sc->class_count, &group->second) ||
+        group->first > group->second ||
+        !rh_sidecar_read_number(row, 3, RH_SCORE_MAX + 1, &group->score) ||
+        !rh_sidecar_read_number(row, 4, RH_SIDECAR_NUMBER_LIMIT, &group->flags) ||
+        !read_text(sc, row, 5, &group->why) || !read_optional_text(sc, row, 6, &group->object))
+        return rh_sidecar_fail_damaged(sc, "groups");
+    return RH_OK;
+}
+
+enum rh_status rh_sidecar_check_analysed(struct rh_sidecar *sc)
+{
+    bool more;
+    enum rh_status status = rh_db_step(&sc->db, sc->queries[RH_SIDECAR_QUERY_FILTERS], &more);
+    if (status != RH_OK || more) {
+        sqlite3_reset(sc->queries[RH_SIDECAR_QUERY_FILTERS]);
+        sc->next_row[RH_SIDECAR_QUERY_FILTERS] = 0;
+        return status;
+    }
+    const char *why = sc->meta[RH_SIDECAR_META_UNANALYSED];
+    return rh_fail(RH_ERR_NOT_FOUND,
+                   "%s holds no candidates: the build left out the analysis of the program%s%s",
+                   sc->db.shown, why ? ": " : "", why ? why : "");
+}

@@ -1,0 +1,48 @@
+"""Reads the annotations of the programs in programs/.
+
+    // RACE: name     an access on this line races with one on the other lines of that name
+    // RACE           the same with the other lines that have no name
+    // NORACE         no candidate touches this line
+
+A name on one line alone is a race of the line with itself. A name on two lines is that pair; on
+more, every pair of them. Several names, separated by commas, are several pairs. A program may also
+carry
+    // OPTIONS: ...   options for the compiler
+    // NEEDS: ...     options without which it cannot be built; skipped where the compiler cannot
+    // TSAN: misses, WHY   ThreadSanitizer is not expected to see the races
+    // TSAN: cannot, WHY   the program cannot run under it
+"""
+import re
+
+
+class Annotations:
+    def __init__(self, path):
+        self.path = path
+        self.options, self.needs = [], []
+        self.tsan = "sees"
+        self.silent = set()       # lines
+        names = {}
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                self._read(number, line, names)
+        self.races = {}           # pair of lines -> name
+        for name, lines in names.items():
+            for a in lines:
+                for b in lines:
+                    if a < b or len(lines) == 1:
+                        self.races[a, b] = name
+
+    def _read(self, number, line, names):
+        m = re.search(r"// (RACE|NORACE|OPTIONS|NEEDS|TSAN)\b(?::\s*(.*?))?\s*$", line)
+        if not m:
+            return
+        word, text = m.group(1), m.group(2) or ""
+        if word == "NORACE":
+            self.silent.add(number)
+        elif word == "RACE":
+            for name in text.split(",") if text else [""]:
+                names.setdefault(name.strip(), []).append(number)
+        elif word == "TSAN":
+            self.tsan = re.match(r"misses|cannot", text).group(0)
+        else:
+            (self.options if word == "OPTIONS" else self.needs).extend(text.split())

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Says which races of a ThreadSanitizer log have no candidate at the same lines.
+
+A race of the log is the pair of lines of the top frames of its two stacks that lie in the program's
+own sources: frames above them (interceptors such as memcpy, code of libraries) act on their behalf.
+Which sources are the program's own is what --sources says (folders or files), else all that lie
+neither under /usr nor in the sanitizer's own sources.
+
+Inlining: ThreadSanitizer's stacks list inlined functions as frames, so that the top frame is where
+the access is written; a candidate's first.file:line and second.file:line are the same place. A race
+is covered only by a candidate with exactly these two lines, in either order; lines of callers that
+the access was inlined into do not count.
+
+Files are compared without folders. Warnings that are no data race (deadlocks, leaks) are left out;
+races with an allocation too (see tools.py), but they are counted; so are races that cannot be
+compared because a stack has no frame in the program.
+
+Usage: compare_tsan.py --candidates=FILE.json --log=FILE [--sources=PATH]...
+"""
+import argparse
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tools  # noqa: E402
+
+ENDINGS = (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inc")
+
+
+def own_names(paths):
+    """Names of the program's files; None: whatever is not a system's."""
+    if not paths:
+        return None
+    names = set()
+    for path in paths:
+        if os.path.isfile(path):
+            names.add(os.path.basename(path))
+        for _, _, files in os.walk(path):
+            names.update(f for f in files if f.endswith(ENDINGS))
+    return names
+
+
+def compare(candidates, log, names):
+    """(races of the log, those without a candidate, warnings that cannot be compared, number of
+    races with an allocation)"""
+    races, lost, allocations = tools.read_races(log, names)
+    lost = [t for t in lost if t.startswith(("data race", "race on", "heap-use"))]
+    return races, sorted(races - tools.candidate_pairs(candidates)), lost, allocations
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--candidates", required=True, metavar="FILE")
+    parser.add_argument("--log", required=True, metavar="FILE")
+    parser.add_argument("--sources", action="append", metavar="PATH")
+    options = parser.parse_args()
+    with open(options.candidates, encoding="utf-8") as file:
+        candidates = tools.read_candidates(file.read())
+    with open(options.log, encoding="utf-8", errors="replace") as file:
+        log = file.read()
+    races, missing, lost, allocations = compare(candidates, log, own_names(options.sources))
+    for p in missing:
+        print(f"race without a candidate: {tools.show(p)}")
+    for title in lost:
+        print(f"cannot be compared: {title}")
+    print(f"{len(races)} races in the log, {len(missing)} without a candidate, "
+          f"{len(lost)} that cannot be compared, {allocations} with an allocation left out")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

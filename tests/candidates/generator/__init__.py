@@ -1,0 +1,1 @@
+"""Writes random multithreaded C programs whose races are known by construction."""

@@ -1,0 +1,46 @@
+/* A node is filled after it has been put into the list: the racy twin of unpublished.c. */
+#include "program.h"
+
+struct node {
+    int value;
+    struct node *next;
+};
+
+static struct node *head;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *push(void *arg)
+{
+    struct node *n = malloc(sizeof *n);
+    if (!n)
+        abort();
+    pthread_mutex_lock(&lock);
+    n->next = head; // NORACE
+    head = n;       // NORACE
+    pthread_mutex_unlock(&lock);
+    n->value = next(); // RACE
+    return arg;
+}
+
+static void *sum(void *arg)
+{
+    unsigned long total = 0;
+    pthread_mutex_lock(&lock);
+    for (struct node *n = head; n; n = n->next) // NORACE
+        total += (unsigned long)n->value;       // RACE
+    pthread_mutex_unlock(&lock);
+    keep(total);
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t a, b, c;
+    start(&a, push, NULL);
+    start(&b, push, NULL);
+    start(&c, sum, NULL);
+    finish(a);
+    finish(b);
+    finish(c);
+    return 0;
+}

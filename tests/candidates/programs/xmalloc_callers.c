@@ -1,0 +1,39 @@
+/* Two objects from one allocating wrapper, each used by one thread only. */
+#include "program.h"
+
+static NOINLINE void *xmalloc(size_t size)
+{
+    void *p = malloc(size);
+    if (!p)
+        abort();
+    return p;
+}
+
+static int *of_a, *of_b;
+
+static void *work_a(void *arg)
+{
+    *of_a += next(); // NORACE
+    return arg;
+}
+
+static void *work_b(void *arg)
+{
+    *of_b += next(); // NORACE
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t a, b;
+    of_a = xmalloc(sizeof *of_a); // NORACE
+    of_b = xmalloc(sizeof *of_b); // NORACE
+    *of_a = next();               // NORACE
+    *of_b = next();               // NORACE
+    start(&a, work_a, NULL);
+    start(&b, work_b, NULL);
+    finish(a);
+    finish(b);
+    keep((unsigned long)(*of_a + *of_b)); // NORACE
+    return 0;
+}

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Checks racehive's candidates against generated programs whose races are known.
+
+Every pair of lines that truly races must have a candidate with these two lines. Of lines that are
+race-free it is counted how many candidates touch them; in guarded programs (see generate.py) any
+candidate is a failure.
+
+Usage: run_generated.py --racehive=BUILD --seeds=A-B [--guarded] [--size=S] [--jobs=J] [--keep]
+"""
+import argparse
+import concurrent.futures
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tools  # noqa: E402
+from generator.program import MODES, Program  # noqa: E402
+
+
+def places(pair):
+    return tools.pair(*((p["file"], p["line"]) for p in pair))
+
+
+def judge(truth, candidates):
+    """(complaints, figures) for the candidates of one program."""
+    complaints = []
+    pairs = tools.candidate_pairs(candidates)
+    races = {places(r) for r in truth["races"]}
+    for missing in sorted(races - pairs):
+        complaints.append(f"true race without a candidate: {tools.show(missing)}")
+    if truth["mode"] == "guarded":
+        for c in candidates:
+            complaints.append(f"candidate in a guarded program: {describe(c)}")
+    free = {(p["file"], p["line"]) for p in truth["race_free"]}
+    touched = {place for p in pairs for place in p}
+    return complaints, {"races": len(races), "candidates": len(candidates), "pairs": len(pairs),
+                        "false pairs": sum(1 for p in pairs if set(p) & free),
+                        "race-free lines": len(free), "touched": len(free & touched)}
+
+
+def describe(candidate):
+    sides = []
+    for side in (candidate["first"], candidate["second"]):
+        file, line = tools.place_of(side)
+        sides.append(f"{side['access']} {side.get('expression') or '?'} at {file}:{line}")
+    return " and ".join(sides)
+
+
+def check(seed, options):
+    with tools.WorkFolder(options.keep) as folder:
+        truth = Program(seed, options.size, options.mode).write(folder)
+        sources = [os.path.join(folder, s) for s in truth["sources"]]
+        program = os.path.join(folder, "program")
+        try:
+            tools.build_racehive(options.racehive, sources, program)
+            return judge(truth, tools.candidates_of(options.racehive, program))
+        except tools.BuildError as error:
+            return [str(error)], {}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--racehive", required=True, metavar="BUILD")
+    parser.add_argument("--seeds", type=tools.seed_range, required=True, metavar="A-B")
+    parser.add_argument("--mode", choices=MODES, default="mixed")
+    parser.add_argument("--guarded", action="store_const", dest="mode", const="guarded")
+    parser.add_argument("--size", type=int, default=8)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    failed, totals = 0, {}
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for seed, (complaints, figures) in zip(
+                options.seeds, pool.map(lambda s: check(s, options), options.seeds)):
+            failed += bool(complaints)
+            for text in complaints:
+                print(f"seed {seed} ({options.mode}): {text}", flush=True)
+            for name, value in figures.items():
+                totals[name] = totals.get(name, 0) + value
+    print(f"{len(options.seeds)} {options.mode} programs, {failed} failed; " +
+          ", ".join(f"{name} {value}" for name, value in totals.items()))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
