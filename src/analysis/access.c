@@ -209,8 +209,8 @@ static uint32_t read_library_call(const struct rh_library_row *row, struct rh_va
     uint32_t n = 0;
     for (uint32_t i = 0; i < row->effect_count; i++) {
         const struct rh_effect *e = &row->effects[i];
-        bool touches = e->kind == RH_EFFECT_READ || e->kind == RH_EFFECT_WRITE ||
-                       e->kind == RH_EFFECT_FREE;
+        bool touches =
+            e->kind == RH_EFFECT_READ || e->kind == RH_EFFECT_WRITE || e->kind == RH_EFFECT_FREE;
         if (!touches || e->indirect)
             continue;
         uint32_t last = e->rest ? call->op_count : (uint32_t)e->arg + 1;

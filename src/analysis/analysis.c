@@ -33,7 +33,8 @@ static void run_phase(enum rh_phase phase, struct rh_module *m, const struct rh_
             rh_pointsto_solve(m, &(struct rh_pointsto_options){.is_library = o->is_library});
         break;
     case RH_PHASE_FLOW:
-        a->flow = rh_flow_run(m, a->pointsto, &(struct rh_flow_options){.is_library = o->is_library});
+        a->flow =
+            rh_flow_run(m, a->pointsto, &(struct rh_flow_options){.is_library = o->is_library});
         break;
     case RH_PHASE_SHARING:
         a->sharing = rh_sharing_find(m, a->pointsto);

@@ -11,8 +11,8 @@
 #define RH_ANALYSIS_ANALYSIS_H
 
 #include "analysis/access.h"
-#include "analysis/pairs.h"
 #include "analysis/flow.h"
+#include "analysis/pairs.h"
 #include "analysis/pointsto.h"
 #include "analysis/sharing.h"
 

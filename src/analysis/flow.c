@@ -2,7 +2,6 @@
 #include "analysis/flow.h"
 
 #include "analysis/flow_internal.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "ir/expr.h"
 
@@ -111,41 +110,48 @@ const struct rh_thread *rh_flow_thread(const struct rh_flow *f, uint32_t id)
     return &f->threads.data[id].public;
 }
 
-static void add_way(struct flow_ways *ways, struct rh_map *seen, uint32_t thread,
-                    struct flow_state s)
+/* Collects occurrences without duplicates. */
+struct collector {
+    RH_VEC(struct rh_occurrence) all;
+    struct rh_map seen; /* hash -> position */
+};
+
+static void add_way(struct collector *c, uint32_t thread, struct flow_state s)
 {
     uint64_t words[] = {thread, flow_pair(s.alive, s.locks)}, known;
-    uint64_t key = rh_hash_bytes(words, sizeof words);
+    uint64_t key = flow_hash(words, sizeof words);
     if (s.alive == FLOW_NONE)
         return;
-    for (; rh_map_get(seen, key, &known); key++) {
-        const struct rh_occurrence *o = &ways->all[known];
+    for (; rh_map_get(&c->seen, key, &known); key++) {
+        const struct rh_occurrence *o = &c->all.data[known];
         if (o->thread == thread && o->alive == s.alive && o->locks == s.locks)
             return;
     }
-    rh_map_put(seen, key, ways->count);
-    ways->all[ways->count++] = (struct rh_occurrence){thread, s.alive, s.locks};
+    rh_map_put(&c->seen, key, c->all.len);
+    rh_vec_push(&c->all, (struct rh_occurrence){thread, s.alive, s.locks});
 }
 
 /* A call that changes the state runs before and after the change. */
-static struct flow_ways find_ways(struct rh_flow *f, const struct flow_body *body, uint32_t segment,
-                                  bool is_event)
+static void find_ways(struct rh_flow *f, const struct flow_body *body, uint32_t segment,
+                      bool is_event, struct flow_ways *out)
 {
-    struct rh_map seen = RH_MAP_INIT;
-    struct flow_ways ways = {0};
-    ways.all = rh_arena_array(&f->walk_arena, struct rh_occurrence, 2 * body->contexts.len);
+    struct collector c = {0};
     rh_vec_each (const uint32_t, id, &body->contexts) {
-        const struct flow_context *c = f->contexts.data[*id];
-        if (!c->states) {
-            add_way(&ways, &seen, c->thread, c->inside);
+        const struct flow_context *context = f->contexts.data[*id];
+        if (!context->states) {
+            add_way(&c, context->thread, context->inside);
             continue;
         }
-        add_way(&ways, &seen, c->thread, c->states[segment]);
+        add_way(&c, context->thread, context->states[segment]);
         if (is_event)
-            add_way(&ways, &seen, c->thread, c->states[segment + 1]);
+            add_way(&c, context->thread, context->states[segment + 1]);
     }
-    rh_map_release(&seen);
-    return ways;
+    out->count = (uint32_t)c.all.len;
+    out->all = rh_arena_array(&f->walk_arena, struct rh_occurrence, c.all.len);
+    if (c.all.len)
+        memcpy(out->all, c.all.data, c.all.len * sizeof *c.all.data);
+    rh_vec_free(&c.all);
+    rh_map_release(&c.seen);
 }
 
 const struct rh_occurrence *rh_flow_occurrences(const struct rh_flow *f, uint32_t instance,
@@ -160,7 +166,7 @@ const struct rh_occurrence *rh_flow_occurrences(const struct rh_flow *f, uint32_
     struct flow_ways *ways = rh_map_get_ptr(&f->occurrences, key);
     if (!ways) {
         ways = rh_arena_new(&own->walk_arena, struct flow_ways);
-        *ways = find_ways(own, body, segment, is_event);
+        find_ways(own, body, segment, is_event, ways);
         rh_map_put_ptr(&own->occurrences, key, ways);
     }
     *count = ways->count;

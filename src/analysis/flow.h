@@ -2,9 +2,9 @@
  * When and under which locks each instruction runs: thread classes, which threads may be alive, and
  * the locks that are surely held.
  *
- * A *thread* here is a class: all threads that one call starts in one instance, the main thread, the
- * handler that one call registers for a signal, and, in a shared library, whoever calls an exported
- * function. Threads are found by following calls from each entry (rh_pointsto_entries).
+ * A *thread* here is a class: all threads that one call starts in one instance, the main thread,
+ * the handler that one call registers for a signal, and, in a shared library, whoever calls an
+ * exported function. Threads are found by following calls from each entry (rh_pointsto_entries).
  *
  * How it works: for every thread, its functions are walked from the entry with a state that is
  * exact in what matters: (a) *alive*: the other threads that may run at this point, as the walking
@@ -15,18 +15,21 @@
  * one whose alive set is the union and whose locks are the intersection of all. What a call does to
  * the state is read off the contexts of its targets at their returns.
  *
- * Joins. A join takes a thread out of `alive` only when it surely joins every instance of it:
- * the handle it reads is the very variable one create outside any loop wrote and nothing else
- * writes; or create and join stand in loops that run over the same array with the same first and
- * last index, each element once, leaving only at the end (or into code that never returns). Taking
- * a thread out takes out the threads it has surely joined itself before its end.
+ * Joins. A join is understood if the handle it is given comes from memory that only starts of
+ * threads write. It takes a thread out of `alive` if that is the only one of theirs that is there;
+ * a loop of joins takes out a class of many, if it goes round as often as the loop that started
+ * them (flow_joins.c says why that is enough). Taking a thread out takes out those that only it can
+ * have started and that it has waited for itself.
  *
  * Locks are named by how the code reaches them (see struct rh_lock), in the terms of the function
  * being walked: a global, or a value plus an offset; entering a function, names are put in terms of
  * its parameters, and back at its return. Two names are the same lock only when they must be. A
- * release takes out every lock that may be the one released (points-to). When the value a name
- * hangs on is computed anew (a loop comes round), the name goes. Values loaded from memory that is
- * not written while other threads run (`stable`) are the same value whenever the address is.
+ * release of a lock that is known to be held undoes that taking; any other takes out every lock
+ * that may be the one released (points-to). When the value a name hangs on is computed anew (a loop
+ * comes round), the name goes. Values loaded from memory that is not written while other threads
+ * run
+ * (`stable`) are the same value whenever the address is. What is stable shows only when it is known
+ * what runs alone, so everything is walked twice.
  */
 #ifndef RH_ANALYSIS_FLOW_H
 #define RH_ANALYSIS_FLOW_H
@@ -44,10 +47,10 @@ enum rh_thread_kind {
 struct rh_thread {
     uint32_t id;
     enum rh_thread_kind kind;
-    struct rh_value *call; /* that starts or registers it; NULL for main and callers */
-    uint32_t instance;     /* of that call */
+    struct rh_value *call;   /* that starts or registers it; NULL for main and callers */
+    uint32_t instance;       /* of that call */
     struct rh_idset entries; /* instances it begins with */
-    bool many;             /* several of the class may run at the same time */
+    bool many;               /* several of the class may run at the same time */
 };
 
 /* How a lock is held. */
@@ -55,8 +58,9 @@ enum rh_lock_mode { RH_LOCK_WRITE, RH_LOCK_READ };
 
 /*
  * The name of a lock in a function: root + offset + sum of index * scale. The root is a global, an
- * argument or an instruction (of the instance's function), canonical: of values that must be equal
- * the same one is taken.
+ * argument or an instruction, canonical: of values that must be equal the same one is taken, which
+ * for what stable memory holds may be a load of another function, and for a block that exists once
+ * is what makes the block. A lock may be listed under several names.
  */
 struct rh_lock {
     const struct rh_value *root;
@@ -101,7 +105,7 @@ bool rh_flow_parallel(const struct rh_flow *f, const struct rh_occurrence *a,
 /* An access as seen by the question whether a lock guards it. */
 struct rh_guarded {
     uint32_t instance;
-    const struct rh_access *access;
+    const struct rh_access *access; /* NULL: one of several; only locks that all share count */
     const struct rh_occurrence *occurrence;
 };
 /* If the two accesses touch the same memory, do they surely hold the same lock, one of them for

@@ -55,7 +55,8 @@ static bool read_libraries(struct rh_flow *f, struct flow_body *body, struct flo
         for (uint32_t k = 0; k < row->effect_count; k++) {
             enum rh_effect_kind kind = row->effects[k].kind;
             bool locks = touches_locks(kind);
-            bool threads = kind == RH_EFFECT_JOIN || (kind == RH_EFFECT_EXITS && !ends_process(row));
+            bool threads =
+                kind == RH_EFFECT_JOIN || (kind == RH_EFFECT_EXITS && !ends_process(row));
             ev->runs_outside |= kind == RH_EFFECT_RUNS;
             ev->ends_thread |= kind == RH_EFFECT_EXITS && !ends_process(row);
             body->has_locks |= locks;
@@ -188,7 +189,7 @@ static void add_outside_instance(struct rh_flow *f, const struct rh_function *fn
 /* Destructors of the module run at exit, like what was left to the library for later. */
 static void find_outside(struct rh_flow *f)
 {
-    uint32_t count, cell;
+    uint32_t count;
     const uint32_t *called = rh_pointsto_called_from_outside(f->pointsto, &count);
     struct rh_value *list = rh_ir_find_global(f->module, "llvm.global_dtors");
     const struct rh_value *init = list ? list->global->init : NULL;
@@ -202,9 +203,21 @@ static void find_outside(struct rh_flow *f)
             row->ops[1]->kind == RH_VALUE_FUNCTION)
             add_outside_instance(f, row->ops[1]->fn);
     }
+}
+
+/* What the outside can reach: what it was given, and variables that it can name. */
+static void find_outside_objects(struct rh_flow *f)
+{
     const struct rh_idset *known = rh_pointsto_outside(f->pointsto);
+    uint32_t cell;
     for (uint64_t at = 0; rh_idset_next(known, &at, &cell);)
         rh_bitset_set(&f->outside_objects, rh_pointsto_cell(f->pointsto, cell)->object);
+    for (uint32_t i = 0; i < rh_pointsto_object_count(f->pointsto); i++) {
+        const struct rh_object *o = rh_pointsto_object(f->pointsto, i);
+        const struct rh_global *g = o->kind == RH_OBJECT_GLOBAL ? o->value->global : NULL;
+        if (g && (g->is_declaration || (f->is_library && !g->is_local)))
+            rh_bitset_set(&f->outside_objects, i);
+    }
 }
 
 static bool is_outside_lock(struct rh_flow *f, const struct flow_body *body,
@@ -217,9 +230,8 @@ static bool is_outside_lock(struct rh_flow *f, const struct flow_body *body,
             if (!touches_locks(row->effects[k].kind) || arg < 0 ||
                 (uint32_t)arg >= ev->inst->op_count)
                 continue;
-            const struct rh_idset *cells =
-                rh_pointsto_of(f->pointsto, body->instance, ev->inst->ops[arg]);
-            if (rh_idset_is_empty(cells) || flow_touches_outside(f, cells))
+            uint32_t cells = flow_cells_of(f, body->instance, ev->inst->ops[arg]);
+            if (cells == FLOW_ANY || flow_touches_outside(f, flow_set(&f->cell_sets, cells)))
                 return true;
         }
     }
@@ -245,6 +257,7 @@ void flow_bodies_build(struct rh_flow *f)
     const struct rh_function *cancel = rh_ir_find_function(f->module, "pthread_cancel");
     f->can_cancel = cancel && cancel->value->user_count;
     find_outside(f);
+    find_outside_objects(f);
     for (uint32_t i = 0; i < f->body_count; i++) {
         struct flow_body *body = &f->bodies[i];
         body->instance = i;
@@ -348,8 +361,8 @@ static void sum_library(struct rh_flow *f, const struct flow_body *body,
             if (e->kind != RH_EFFECT_UNLOCK)
                 continue;
             bool fits = e->arg >= 0 && (uint32_t)e->arg < ev->inst->op_count && !e->indirect;
-            uint32_t cells = fits ? flow_cells_of(f, body->instance, ev->inst->ops[e->arg])
-                                  : FLOW_ANY;
+            uint32_t cells =
+                fits ? flow_cells_of(f, body->instance, ev->inst->ops[e->arg]) : FLOW_ANY;
             struct flow_release here = {.cells = cells};
             if (cells != FLOW_ANY)
                 here.outside = flow_touches_outside(f, flow_set(&f->cell_sets, cells));
@@ -385,8 +398,8 @@ const struct flow_summary *flow_summary_of(struct rh_flow *f, uint32_t instance)
             uint32_t outside = ev->runs_outside ? f->outside_count : 0;
             sum_event(f, body, ev, &sum);
             for (uint32_t k = 0; k < ev->call.count + outside; k++) {
-                uint32_t to = k < ev->call.count ? ev->call.targets[k]
-                                                 : f->outside[k - ev->call.count];
+                uint32_t to =
+                    k < ev->call.count ? ev->call.targets[k] : f->outside[k - ev->call.count];
                 if (rh_bitset_set(&seen, to))
                     rh_vec_push(&work, to);
             }

@@ -121,7 +121,7 @@ static bool place_in_cell(const struct side *s, const struct relation *r,
     out->stride = s->name.terms[0].scale;
     out->lock_stride = r->lock.terms[0].scale;
     out->exact = true;
-    return out->stride > 0;
+    return out->stride > 0 && out->stride <= INT32_MAX;
 }
 
 static bool is_placeable(const struct rh_flow *f, uint32_t object)
@@ -177,11 +177,26 @@ static bool fits_frame(const struct placement *a, uint64_t a_size, const struct 
            a_end <= (uint64_t)a->stride && b_end <= (uint64_t)a->stride;
 }
 
+/* One access is at a fixed place, the other goes by an index: where they meet, the index is known,
+ * and with it the lock. */
+static bool is_lock_of_element(const struct placement *fixed, const struct placement *indexed)
+{
+    int64_t apart = fixed->offset - indexed->offset;
+    return apart % indexed->stride == 0 &&
+           fixed->lock_offset ==
+               indexed->lock_offset + apart / indexed->stride * indexed->lock_stride;
+}
+
 static bool have_same_lock(const struct placement *a, uint64_t a_size, const struct placement *b,
                            uint64_t b_size)
 {
-    if (a->base != b->base || a->lock_offset != b->lock_offset || a->through != b->through ||
-        a->behind != b->behind)
+    if (a->base != b->base || a->through != b->through || a->behind != b->behind)
+        return false;
+    if (a->stride == 0 && b->stride > 0 && b->lock_stride)
+        return b_size && b_size <= (uint64_t)b->stride && is_lock_of_element(a, b);
+    if (b->stride == 0 && a->stride > 0 && a->lock_stride)
+        return a_size && a_size <= (uint64_t)a->stride && is_lock_of_element(b, a);
+    if (a->lock_offset != b->lock_offset)
         return false;
     if (a->lock_stride == 0 && b->lock_stride == 0)
         return true;
@@ -243,18 +258,37 @@ bool rh_flow_guards(const struct rh_flow *f, const struct rh_guarded *a, const s
         return false;
     if (hold_absolute(f, x, y))
         return true;
-    return a->access->pointer && b->access->pointer && hold_related(own, a, b, x, y);
+    return a->access && b->access && a->access->pointer && b->access->pointer &&
+           hold_related(own, a, b, x, y);
 }
 
 /* --- for people --- */
+
+/* How large a lock is, so that it is named and not what it begins with or what begins with it: part
+ * of the name of the function that takes it, and bytes on 64-bit Linux. */
+static const struct lock_size {
+    const char *part;
+    uint64_t bytes;
+} lock_sizes[] = {{"rwlock", 56}, {"spin", 4}, {"", 40}};
+
+static bool describe_place(struct rh_flow *f, const struct flow_name *name, struct rh_strbuf *out)
+{
+    const struct rh_value *callee = name->call->callee;
+    const char *taker = callee->kind == RH_VALUE_FUNCTION ? callee->fn->name : "";
+    const struct lock_size *row = lock_sizes;
+    while (!strstr(taker, row->part))
+        row++;
+    if (!f->expr)
+        f->expr = rh_expr_index(f->module);
+    return rh_expr_describe(f->expr, name->call, name->pointer, 0, row->bytes, out) ||
+           rh_expr_describe(f->expr, name->call, name->pointer, 0, 0, out);
+}
 
 static void describe(struct rh_flow *f, const struct flow_name *name, struct rh_strbuf *out)
 {
     struct rh_strbuf place = RH_STRBUF_INIT;
     const struct rh_loc *loc = name->call ? name->call->loc : NULL;
-    if (!f->expr)
-        f->expr = rh_expr_index(f->module);
-    if (name->call && rh_expr_describe(f->expr, name->call, name->pointer, 0, 0, &place))
+    if (name->call && describe_place(f, name, &place))
         rh_strbuf_addf(out, "&%s", rh_strbuf_text(&place));
     else if (loc && loc->line)
         rh_strbuf_addf(out, "lock at %s:%u", loc->file, loc->line);

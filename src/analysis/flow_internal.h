@@ -9,6 +9,8 @@
 #ifndef RH_ANALYSIS_FLOW_INTERNAL_H
 #define RH_ANALYSIS_FLOW_INTERNAL_H
 
+#include <string.h>
+
 #include "analysis/flow.h"
 #include "analysis/fresh.h"
 #include "base/arena.h"
@@ -118,7 +120,7 @@ struct flow_event {
     bool direct;       /* the targets are given the call's own arguments */
     bool runs_outside; /* may call whatever the outside knows */
     bool ends_thread;
-    uint32_t starts; /* thread that is started or registered, or FLOW_NONE */
+    uint32_t starts;       /* thread that is started or registered, or FLOW_NONE */
     struct rh_idset joins; /* one of these is waited for; empty: nothing is known */
     bool own_handle;       /* by a handle that only this run of the function knows */
 };
@@ -153,7 +155,7 @@ struct flow_body {
     struct rh_function *fn;
     struct flow_event *events;
     uint32_t event_count;
-    uint32_t *first_event; /* by block id, block count + 1 entries */
+    uint32_t *first_event;       /* by block id, block count + 1 entries */
     bool has_locks, has_threads; /* here or in what it calls */
     RH_VEC(struct flow_caller) callers;
     RH_VEC(struct flow_edge) edges;
@@ -174,8 +176,8 @@ struct flow_thread {
     struct rh_thread public;
     struct rh_idset children, descendants, dominated;
     struct rh_bitset overlaps; /* threads with which it may run at the same time */
-    uint32_t exit_alive; /* what it has started and not waited for when it ends */
-    bool is_single;   /* there is one in each run of the program */
+    uint32_t exit_alive;       /* what it has started and not waited for when it ends */
+    bool is_single;            /* there is one in each run of the program */
     bool is_walked;
     RH_VEC(uint32_t) joiners; /* contexts */
 };
@@ -202,13 +204,13 @@ struct flow_write {
     struct rh_value *inst;
     struct rh_value *pointer; /* NULL if the memory is reached through another pointer */
     const struct rh_idset *cells;
-    uint64_t size; /* 0: unknown */
+    const struct rh_idset *objects; /* anywhere in these, if not NULL */
+    uint64_t size;                  /* 0: unknown */
     enum flow_write_kind kind;
 };
 
-/* All writes to one set of cells. */
+/* All writes to one set of cells or objects. */
 struct flow_write_set {
-    const struct rh_idset *cells;
     RH_VEC(uint32_t) writes;
 };
 
@@ -242,14 +244,14 @@ struct rh_flow {
     struct flow_sets alive_sets, cell_sets;
     RH_VEC(struct flow_node) nodes;
     RH_VEC(struct flow_name) names;
-    struct rh_map node_of, name_of;    /* hash -> first */
-    struct rh_map canonical;           /* (instance, value id) -> name */
-    struct rh_map scalar;              /* (instance, value id) -> node */
+    struct rh_map node_of, name_of; /* hash -> first */
+    struct rh_map canonical;        /* (instance, value id) -> name */
+    struct rh_map scalar;           /* (instance, value id) -> node */
     RH_VEC(struct flow_lockset) lock_sets;
-    struct rh_map lock_set_of;         /* hash -> first */
-    struct rh_map meets;               /* two lock sets -> what both have */
-    struct rh_map cells_meet;          /* two cell sets -> 1 or 0 */
-    struct rh_map public_locks;        /* lock set -> as rh_flow_locks gives it */
+    struct rh_map lock_set_of;             /* hash -> first */
+    struct rh_map meets;                   /* two lock sets -> what both have */
+    struct rh_map cells_meet;              /* two cell sets -> 1 or 0 */
+    struct rh_map public_locks;            /* lock set -> as rh_flow_locks gives it */
     RH_VEC(struct rh_idset) alive_threads; /* by number in alive_sets: public form */
 
     /* the walk */
@@ -258,21 +260,23 @@ struct rh_flow {
     RH_VEC(uint32_t) queue;
     size_t queue_at;
     uint32_t depth;
-    struct rh_map context_of; /* hash of the key -> context */
-    struct rh_map called_by;  /* (caller, callee) seen */
-    struct rh_map noted;      /* (thread, alive set) of creations seen */
-    struct rh_map joined_by;  /* (thread, context) seen */
+    struct rh_map context_of;  /* hash of the key -> context */
+    struct rh_map called_by;   /* (caller, callee) seen */
+    struct rh_map noted;       /* (thread, alive set) of creations seen */
+    struct rh_map joined_by;   /* (thread, context) seen */
     struct rh_map occurrences; /* (instance, segment) -> struct flow_ways */
 
     /* stability */
     RH_VEC(struct flow_write) writes;
-    RH_VEC(struct rh_idset *) own_cells; /* of writes through another pointer */
+    RH_VEC(struct rh_idset *) own_sets; /* of writes through other pointers */
+    struct rh_map contents;             /* object -> set of objects */
     RH_VEC(struct flow_write_set) write_sets;
     struct write_numbers RH_VEC_BODY(uint32_t) * writes_of; /* by object: sets */
     struct rh_map stored; /* (instance, load) -> the one value there is to load, or 0 */
     struct rh_map kept;   /* (instance, load) -> 1 if not written again, or 0 */
     struct unstable_list RH_VEC_BODY(struct flow_unstable) * unstable; /* by object; NULL: not
                                                                           known yet */
+    struct rh_bitset unstable_objects;                                 /* as a whole */
     struct rh_map stable; /* (instance, load) -> 1 or 0 */
     struct rh_expr *expr;
 };
@@ -280,6 +284,19 @@ struct rh_flow {
 static inline uint64_t flow_pair(uint32_t a, uint32_t b)
 {
     return (uint64_t)a << 32 | b;
+}
+
+/* Hashes of what is interned; they never leave the process. `size` is a multiple of 4. */
+static inline uint64_t flow_hash(const void *bytes, size_t size)
+{
+    uint64_t h = size;
+    for (size_t i = 0; i < size; i += sizeof(uint32_t)) {
+        uint32_t word;
+        memcpy(&word, (const char *)bytes + i, sizeof word);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 32;
+    }
+    return h;
 }
 
 /* --- flow_sets.c --- */
@@ -296,7 +313,7 @@ bool flow_is_released(struct rh_flow *f, uint32_t cells, const struct flow_relea
 void flow_release_unite(struct rh_flow *f, struct flow_release *to,
                         const struct flow_release *from);
 /* Where a pointer may point to, as a number in cell_sets. */
-uint32_t flow_cells_of(struct rh_flow *f, uint32_t instance, const struct rh_value *pointer);
+uint32_t flow_cells_of(struct rh_flow *f, uint32_t instance, struct rh_value *pointer);
 bool flow_touches_outside(const struct rh_flow *f, const struct rh_idset *cells);
 
 /* --- flow_names.c --- */
@@ -343,7 +360,7 @@ uint32_t flow_locks_take(struct rh_flow *f, uint32_t locks, uint32_t instance,
                          enum rh_lock_mode mode, bool is_try);
 /* Takes out what is released; adds to `release` what was not known to be held. */
 uint32_t flow_locks_release(struct rh_flow *f, uint32_t locks, uint32_t instance,
-                            const struct rh_value *pointer, struct flow_release *release);
+                            struct rh_value *pointer, struct flow_release *release);
 uint32_t flow_locks_without(struct rh_flow *f, uint32_t locks, const struct flow_release *r);
 uint32_t flow_locks_without_loads(struct rh_flow *f, uint32_t locks);
 /* What is known once a try returned `success`, or did not. */

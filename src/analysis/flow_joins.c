@@ -4,9 +4,9 @@
  * A join waits for a thread of one class if the handle it is given is read from memory that only
  * the starts of that class write (and zeros, which are no handles). That takes the class out if one
  * of it is alive. To take out many, joins are counted: every join of a valid handle waits for
- * another thread, so a loop that joins at least as often as a loop before it started has joined all,
- * whatever arrays the handles were in. How often a loop goes round is compared by how it counts, so
- * what it counts up to must be the same value both times.
+ * another thread, so a loop that joins at least as often as a loop before it started has joined
+ * all, whatever arrays the handles were in. How often a loop goes round is compared by how it
+ * counts, so what it counts up to must be the same value both times.
  *
  * A second rule is about joins that are skipped: if threads are only started under a condition that
  * does not change, there are none where the condition is known not to hold.
@@ -25,9 +25,9 @@ enum { EQ = 32, NE, UGT, UGE, ULT, ULE, SGT, SGE, SLT, SLE };
 /* A handle, and what is found out about it. */
 struct handle {
     uint32_t instance;
-    uint32_t root;                /* node of the memory it is in */
-    struct rh_idset threads;      /* that it may be of */
-    bool own;                     /* all in memory that this run of the function has got */
+    uint32_t root;           /* node of the memory it is in */
+    struct rh_idset threads; /* that it may be of */
+    bool own;                /* all in memory that this run of the function has got */
 };
 
 static uint32_t root_of(struct rh_flow *f, uint32_t instance, const struct rh_value *pointer)
@@ -46,8 +46,7 @@ static bool add_starter(struct rh_flow *f, const struct flow_write *w, void *dat
         !rh_map_get(&f->thread_of, flow_pair(w->instance, w->inst->id), &thread))
         return false;
     rh_idset_add(&h->threads, (uint32_t)thread);
-    h->own = h->own && w->instance == h->instance &&
-             root_of(f, w->instance, w->pointer) == h->root;
+    h->own = h->own && w->instance == h->instance && root_of(f, w->instance, w->pointer) == h->root;
     return true;
 }
 
@@ -82,8 +81,7 @@ static struct rh_value *find_place(const struct flow_event *ev)
 static bool is_new_memory(const struct rh_flow *f, struct rh_value *v)
 {
     return v->kind == RH_VALUE_INST &&
-           (v->op == RH_OP_ALLOCA ||
-            (v->op == RH_OP_CALL && rh_fresh_at(f->fresh, v->next, v)));
+           (v->op == RH_OP_ALLOCA || (v->op == RH_OP_CALL && rh_fresh_at(f->fresh, v->next, v)));
 }
 
 /* Finds the threads of which a join waits for one; none if it may be another. */
@@ -94,8 +92,8 @@ static void find_joined(struct rh_flow *f, uint32_t instance, struct flow_event 
     if (!place)
         return;
     h.root = root_of(f, instance, place);
-    h.own = f->nodes.data[h.root].kind == NODE_LOCAL &&
-            is_new_memory(f, rh_ir_base(place, NULL, NULL));
+    h.own =
+        f->nodes.data[h.root].kind == NODE_LOCAL && is_new_memory(f, rh_ir_base(place, NULL, NULL));
     const struct rh_idset *cells = rh_pointsto_of(f->pointsto, instance, place);
     if (flow_each_write(f, cells, HANDLE_BYTES, add_starter, &h)) {
         rh_idset_copy(&ev->joins, &h.threads);
@@ -108,7 +106,7 @@ static void find_joined(struct rh_flow *f, uint32_t instance, struct flow_event 
 
 struct write_search {
     struct rh_idset instances;
-    uint32_t own;                      /* instance */
+    uint32_t own;                       /* instance */
     RH_VEC(const struct rh_value *) at; /* in the function itself */
 };
 
@@ -234,7 +232,7 @@ static bool note_store(struct rh_flow *f, const struct flow_write *w, void *data
 }
 
 static struct rh_value *find_stored(struct rh_flow *f, const struct flow_body *body,
-                                          const struct rh_value *load)
+                                    const struct rh_value *load)
 {
     struct only_store s = {0};
     const struct rh_idset *cells = rh_pointsto_of(f->pointsto, body->instance, load->ops[0]);
@@ -249,8 +247,7 @@ static struct rh_value *find_stored(struct rh_flow *f, const struct flow_body *b
         return NULL;
     bool same_place = flow_name_of(f, body->instance, s.store->ops[1]) ==
                       flow_name_of(f, body->instance, load->ops[0]);
-    return same_place && flow_runs_once(f, body->instance) &&
-                   !flow_in_cycle(f, s.store->block) &&
+    return same_place && flow_runs_once(f, body->instance) && !flow_in_cycle(f, s.store->block) &&
                    rh_cfg_inst_dominates(flow_cfg(f, body->fn), s.store, load)
                ? s.store->ops[0]
                : NULL;
@@ -296,8 +293,8 @@ static bool are_equal(struct rh_flow *f, const struct flow_body *body, const str
     if (a == b || flow_node_of(f, body->instance, a) == flow_node_of(f, body->instance, b))
         return true;
     bool alike = a->kind == RH_VALUE_INST && b->kind == RH_VALUE_INST && a->op == b->op &&
-                 a->type == b->type && a->predicate == b->predicate &&
-                 a->op_count == b->op_count && steps > 0 && flow_is_pure(a->op);
+                 a->type == b->type && a->predicate == b->predicate && a->op_count == b->op_count &&
+                 steps > 0 && flow_is_pure(a->op);
     for (uint32_t i = 0; alike && i < a->op_count; i++)
         alike = a->ops[i]->type == b->ops[i]->type &&
                 are_equal(f, body, a->ops[i], b->ops[i], steps - 1);
@@ -416,8 +413,8 @@ static bool read_counting(struct rh_flow *f, uint32_t instance, const struct rh_
 static bool count_rounds(const struct rh_flow *f, const struct counting *c, int64_t *rounds)
 {
     const struct flow_node *start = &f->nodes.data[c->start], *bound = &f->nodes.data[c->bound];
-    if (start->kind != NODE_CONST || bound->kind != NODE_CONST || c->step != 1 ||
-        start->num < 0 || bound->num < 0 || (c->predicate != NE && c->predicate != SLT && c->predicate != ULT))
+    if (start->kind != NODE_CONST || bound->kind != NODE_CONST || c->step != 1 || start->num < 0 ||
+        bound->num < 0 || (c->predicate != NE && c->predicate != SLT && c->predicate != ULT))
         return false;
     int64_t least = c->at_latch;
     *rounds = bound->num - start->num + (c->at_latch && !c->on_next);

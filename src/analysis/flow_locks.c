@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#include "base/hash.h"
-
 /* Room while a set is being made. */
 enum { MOST_ENTRIES = 4 * FLOW_MOST_HELD };
 
@@ -81,7 +79,7 @@ static uint32_t normalise(struct rh_flow *f, struct flow_held *held, uint32_t co
 uint32_t flow_locks_intern(struct rh_flow *f, struct flow_held *held, uint32_t count)
 {
     count = normalise(f, held, count);
-    uint64_t hash = rh_hash_bytes(held, count * sizeof *held), first = FLOW_NONE;
+    uint64_t hash = flow_hash(held, count * sizeof *held), first = FLOW_NONE;
     rh_map_get(&f->lock_set_of, hash, &first);
     for (uint32_t i = (uint32_t)first; i != FLOW_NONE; i = f->lock_sets.data[i].next) {
         const struct flow_lockset *s = &f->lock_sets.data[i];
@@ -112,7 +110,8 @@ static void load_draft(const struct rh_flow *f, uint32_t locks, struct draft *d)
 static uint32_t meet(struct rh_flow *f, uint32_t a, uint32_t b)
 {
     const struct flow_lockset *x = flow_lockset(f, a), *y = flow_lockset(f, b);
-    struct draft d = {0};
+    struct draft d;
+    d.count = 0;
     uint32_t others[FLOW_MOST_HELD];
     for (uint32_t i = 0, k = 0; i < x->count; i++) {
         while (k < y->count && goes_before(&y->held[k], &x->held[i]))
@@ -192,7 +191,8 @@ uint32_t flow_locks_take(struct rh_flow *f, uint32_t locks, uint32_t instance,
 static uint32_t without_groups(struct rh_flow *f, uint32_t locks, const bool gone[FLOW_MOST_HELD])
 {
     const struct flow_lockset *s = flow_lockset(f, locks);
-    struct draft d = {0};
+    struct draft d;
+    d.count = 0;
     for (uint32_t i = 0; i < s->count; i++)
         if (!gone[s->held[i].group])
             add_held(&d, s->held[i]);
@@ -211,7 +211,7 @@ uint32_t flow_locks_without(struct rh_flow *f, uint32_t locks, const struct flow
 }
 
 uint32_t flow_locks_release(struct rh_flow *f, uint32_t locks, uint32_t instance,
-                            const struct rh_value *pointer, struct flow_release *release)
+                            struct rh_value *pointer, struct flow_release *release)
 {
     uint32_t names[2], count = name_lock(f, instance, pointer, names);
     const struct flow_lockset *s = flow_lockset(f, locks);
@@ -237,7 +237,8 @@ uint32_t flow_locks_release(struct rh_flow *f, uint32_t locks, uint32_t instance
 uint32_t flow_locks_without_loads(struct rh_flow *f, uint32_t locks)
 {
     const struct flow_lockset *s = flow_lockset(f, locks);
-    struct draft d = {0};
+    struct draft d;
+    d.count = 0;
     for (uint32_t i = 0; i < s->count; i++)
         if (!f->names.data[s->held[i].name].loads)
             add_held(&d, s->held[i]);
@@ -248,7 +249,8 @@ uint32_t flow_locks_decide(struct rh_flow *f, uint32_t locks, const struct rh_va
                            bool success)
 {
     const struct flow_lockset *s = flow_lockset(f, locks);
-    struct draft d = {0};
+    struct draft d;
+    d.count = 0;
     bool changed = false;
     for (uint32_t i = 0; i < s->count; i++) {
         struct flow_held h = s->held[i];
@@ -276,9 +278,8 @@ static void collect_phis(struct rh_flow *f, uint32_t instance, const struct rh_b
             if (phi->targets[i] != from)
                 continue;
             const struct rh_value *in = phi->ops[i];
-            uint32_t name = is_pointer
-                                ? flow_name_of(f, instance, in)
-                                : flow_name_of_node(f, flow_node_of(f, instance, in));
+            uint32_t name = is_pointer ? flow_name_of(f, instance, in)
+                                       : flow_name_of_node(f, flow_node_of(f, instance, in));
             rh_vec_push(&r->all, (struct flow_rename){name, flow_node_of(f, instance, phi)});
             break;
         }
@@ -290,6 +291,16 @@ static bool is_tried_in(const struct rh_block *b, uint32_t pending)
     return pending && pending - 1 >= b->first->id && pending - 1 <= b->last->id;
 }
 
+/* Does nothing held hang on an instruction, and does no phi give it another name? */
+static bool passes_unchanged(const struct rh_flow *f, const struct flow_lockset *s,
+                             const struct rh_block *to)
+{
+    bool unchanged = to->first->op != RH_OP_PHI;
+    for (uint32_t i = 0; unchanged && i < s->count; i++)
+        unchanged = !s->held[i].pending && !f->names.data[s->held[i].name].is_local;
+    return unchanged;
+}
+
 /* What was computed in the block is computed anew, so names that hang on it go, unless a phi takes
  * the value over. */
 uint32_t flow_locks_pass_edge(struct rh_flow *f, uint32_t locks, uint32_t instance,
@@ -297,8 +308,9 @@ uint32_t flow_locks_pass_edge(struct rh_flow *f, uint32_t locks, uint32_t instan
 {
     const struct flow_lockset *s = flow_lockset(f, locks);
     struct flow_renames r = {.keep = to};
-    struct draft d = {0};
-    if (!s->count)
+    struct draft d;
+    d.count = 0;
+    if (!s->count || passes_unchanged(f, s, to))
         return locks;
     collect_phis(f, instance, from, to, &r);
     s = flow_lockset(f, locks);
@@ -325,7 +337,8 @@ uint32_t flow_locks_pass_edge(struct rh_flow *f, uint32_t locks, uint32_t instan
 uint32_t flow_locks_at_return(struct rh_flow *f, uint32_t locks)
 {
     const struct flow_lockset *s = flow_lockset(f, locks);
-    struct draft d = {0};
+    struct draft d;
+    d.count = 0;
     for (uint32_t i = 0; i < s->count; i++)
         if (!f->names.data[s->held[i].name].is_local && !s->held[i].pending)
             add_held(&d, s->held[i]);
@@ -370,7 +383,8 @@ uint32_t flow_locks_enter(struct rh_flow *f, uint32_t locks, uint32_t caller,
                           const struct flow_event *ev, const struct rh_function *callee)
 {
     struct flow_renames r = {0};
-    struct draft d = {0};
+    struct draft d;
+    d.count = 0;
     if (!flow_lockset(f, locks)->count)
         return 0;
     collect_arguments(f, caller, ev, callee, &r);
@@ -404,7 +418,8 @@ struct leaving {
 /* A lock the callee knew of is held if it says so. */
 static void judge_entered(struct rh_flow *f, const struct flow_held *h, struct leaving *l)
 {
-    struct draft d = {0};
+    struct draft d;
+    d.count = 0;
     add_entered(f, h, &l->renames, &d);
     for (uint32_t i = 0; i < d.count; i++) {
         if (!find_held(l->entry, d.held[i].name))
@@ -464,7 +479,8 @@ uint32_t flow_locks_leave(struct rh_flow *f, uint32_t locks, uint32_t caller,
     if (locks == 0 && callee->exit.locks == 0)
         return 0;
     struct leaving l = {.callee = callee};
-    struct draft d = {0};
+    struct draft d;
+    d.count = 0;
     memset(l.groups, 0xff, sizeof l.groups);
     const struct rh_function *fn = rh_pointsto_instance(f->pointsto, callee->instance)->fn;
     collect_arguments(f, caller, ev, fn, &l.renames);

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#include "base/hash.h"
-
 /* Beyond these a value is a node of its own. */
 enum { MOST_DEPTH = 5, MOST_LOADS = 4, MOST_STEPS = 32 };
 
@@ -22,9 +20,9 @@ static uint64_t hash_node(const struct flow_node *n)
 {
     const struct rh_value *value =
         n->kind == NODE_GLOBAL || n->kind == NODE_ARG || n->kind == NODE_LOCAL ? n->value : NULL;
-    uint64_t words[] = {n->kind, n->op, value ? value->id + (uint64_t)1 : 0, n->a, n->b,
-                        (uint64_t)n->num};
-    return rh_hash_bytes(words, sizeof words);
+    uint64_t words[] = {n->kind, n->op, value ? value->id + (uint64_t)1 : 0,
+                        n->a,    n->b,  (uint64_t)n->num};
+    return flow_hash(words, sizeof words);
 }
 
 static bool same_node(const struct flow_node *x, const struct flow_node *y)
@@ -144,7 +142,7 @@ static uint32_t intern_name(struct rh_flow *f, struct flow_name n)
         words[2 + 2 * i] = n.terms[i].node + (uint64_t)1;
         words[3 + 2 * i] = (uint64_t)n.terms[i].scale;
     }
-    uint64_t hash = rh_hash_bytes(words, sizeof words);
+    uint64_t hash = flow_hash(words, sizeof words);
     rh_map_get(&f->name_of, hash, &first);
     for (uint32_t i = (uint32_t)first; i != FLOW_NONE; i = f->names.data[i].next)
         if (same_name(&f->names.data[i], &n))
@@ -365,7 +363,8 @@ static uint32_t find_node(struct rh_flow *f, uint32_t instance, const struct rh_
     const struct rh_value *same = steps ? strip_one(v) : NULL;
     if (same)
         node = find_node(f, instance, same, steps - 1);
-    else if (v->kind == RH_VALUE_INST && v->type->kind == RH_TYPE_INT && flow_is_pure(v->op) && steps)
+    else if (v->kind == RH_VALUE_INST && v->type->kind == RH_TYPE_INT && flow_is_pure(v->op) &&
+             steps)
         node = find_pure(f, instance, v, steps - 1);
     if (node == FLOW_NONE)
         node = find_root(f, instance, v, steps);
@@ -412,7 +411,8 @@ bool flow_node_depends(const struct rh_flow *f, uint32_t node, const struct rh_b
     case NODE_LOAD:
         return flow_name_depends(f, n->a, b);
     case NODE_OP:
-        return flow_node_depends(f, n->a, b) || (n->b != FLOW_NONE && flow_node_depends(f, n->b, b));
+        return flow_node_depends(f, n->a, b) ||
+               (n->b != FLOW_NONE && flow_node_depends(f, n->b, b));
     default:
         return false;
     }

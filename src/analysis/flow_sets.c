@@ -69,11 +69,42 @@ uint32_t flow_cells_unite(struct rh_flow *f, uint32_t a, uint32_t b)
     return flow_set_unite(&f->cell_sets, a, b);
 }
 
-uint32_t flow_cells_of(struct rh_flow *f, uint32_t instance, const struct rh_value *pointer)
+/* A global that no pointer points to is reached by its name alone. Points-to has no cells for it,
+ * so it gets a number beyond those of cells. */
+#define ONLY_NAMED 0x80000000u
+
+static bool is_only_named(const struct rh_flow *f, uint32_t instance, const struct rh_value *v)
+{
+    return v->kind == RH_VALUE_GLOBAL && !v->global->is_declaration &&
+           (v->global->is_local || !f->is_library) &&
+           rh_idset_is_empty(rh_pointsto_of(f->pointsto, instance, v));
+}
+
+uint32_t flow_cells_of(struct rh_flow *f, uint32_t instance, struct rh_value *pointer)
 {
     const struct rh_idset *cells = rh_pointsto_of(f->pointsto, instance, pointer);
+    if (!rh_idset_is_empty(cells))
+        return flow_set_intern(&f->cell_sets, cells);
+    const struct rh_value *base = rh_ir_base(pointer, NULL, NULL);
     /* What points to nothing we know may point anywhere. */
-    return rh_idset_is_empty(cells) ? FLOW_ANY : flow_set_intern(&f->cell_sets, cells);
+    if (!is_only_named(f, instance, base))
+        return FLOW_ANY;
+    struct rh_idset own = RH_IDSET_INIT;
+    rh_idset_add(&own, ONLY_NAMED | base->id);
+    uint32_t out = flow_set_intern(&f->cell_sets, &own);
+    rh_idset_release(&own);
+    return out;
+}
+
+static bool comes_from_outside(const struct rh_flow *f, const struct rh_idset *cells)
+{
+    uint32_t cell;
+    for (uint64_t at = 0; rh_idset_next(cells, &at, &cell) && cell < ONLY_NAMED;) {
+        uint32_t object = rh_pointsto_cell(f->pointsto, cell)->object;
+        if (rh_pointsto_object(f->pointsto, object)->kind == RH_OBJECT_OUTSIDE)
+            return true;
+    }
+    return false;
 }
 
 bool flow_cells_overlap(const struct rh_flow *f, const struct rh_idset *a, uint64_t a_size,
@@ -84,9 +115,13 @@ bool flow_cells_overlap(const struct rh_flow *f, const struct rh_idset *a, uint6
     uint64_t pairs = 0;
     if (rh_idset_meets(a, b))
         return true;
-    for (uint64_t at = 0; rh_idset_next(a, &at, &i);) {
+    /* A pointer from outside may point to whatever is known there. */
+    if ((comes_from_outside(f, a) && flow_touches_outside(f, b)) ||
+        (comes_from_outside(f, b) && flow_touches_outside(f, a)))
+        return true;
+    for (uint64_t at = 0; rh_idset_next(a, &at, &i) && i < ONLY_NAMED;) {
         const struct rh_cell *cell = rh_pointsto_cell(f->pointsto, i);
-        for (uint64_t other = 0; rh_idset_next(b, &other, &k);)
+        for (uint64_t other = 0; rh_idset_next(b, &other, &k) && k < ONLY_NAMED;)
             if (rh_cells_overlap(cell, a_size, rh_pointsto_cell(f->pointsto, k), b_size) ||
                 ++pairs > MOST_PAIRS)
                 return true;
@@ -97,7 +132,7 @@ bool flow_cells_overlap(const struct rh_flow *f, const struct rh_idset *a, uint6
 bool flow_touches_outside(const struct rh_flow *f, const struct rh_idset *cells)
 {
     uint32_t cell;
-    for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
+    for (uint64_t at = 0; rh_idset_next(cells, &at, &cell) && cell < ONLY_NAMED;) {
         uint32_t object = rh_pointsto_cell(f->pointsto, cell)->object;
         if (rh_bitset_test(&f->outside_objects, object) ||
             rh_pointsto_object(f->pointsto, object)->kind == RH_OBJECT_OUTSIDE)

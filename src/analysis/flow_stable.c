@@ -49,12 +49,14 @@ static bool is_unpublished(const struct rh_flow *f, const struct flow_write *w)
 
 static void add_unstable(struct rh_flow *f, const struct flow_write *w, struct rh_map *seen)
 {
-    uint32_t cell;
-    for (uint64_t at = 0; rh_idset_next(w->cells, &at, &cell);) {
+    uint32_t cell, object;
+    for (uint64_t at = 0; w->objects && rh_idset_next(w->objects, &at, &object);)
+        rh_bitset_set(&f->unstable_objects, object);
+    for (uint64_t at = 0; !w->objects && rh_idset_next(w->cells, &at, &cell);) {
         uint64_t size = w->size < 256 ? w->size : 0;
         if (!rh_map_put(seen, (uint64_t)cell << 8 | size, 0))
             continue;
-        uint32_t object = rh_pointsto_cell(f->pointsto, cell)->object;
+        object = rh_pointsto_cell(f->pointsto, cell)->object;
         rh_vec_push(&f->unstable[object], (struct flow_unstable){cell, size});
     }
 }
@@ -66,15 +68,15 @@ void flow_find_unstable(struct rh_flow *f)
         rh_calloc(rh_pointsto_object_count(f->pointsto) + (size_t)1, sizeof *all);
     f->unstable = all;
     rh_vec_each (struct flow_write, w, &f->writes) {
-        uint64_t known;
+        uint64_t known, key = rh_map_key(w->objects ? w->objects : w->cells);
         uint64_t size = w->size < 256 ? w->size : 0;
         /* The same set with the same size has been entered already. */
-        if (rh_map_get(&done, rh_map_key(w->cells), &known) && known == size)
+        if (rh_map_get(&done, key, &known) && known == size)
             continue;
         if (runs_alone(f, w) || is_unpublished(f, w))
             continue;
         add_unstable(f, w, &seen);
-        rh_map_put(&done, rh_map_key(w->cells), size);
+        rh_map_put(&done, key, size);
     }
     rh_map_release(&seen);
     rh_map_release(&done);
@@ -85,7 +87,8 @@ static bool is_cell_stable(const struct rh_flow *f, uint32_t id, uint64_t size)
     const struct rh_cell *cell = rh_pointsto_cell(f->pointsto, id);
     const struct rh_object *o = rh_pointsto_object(f->pointsto, cell->object);
     if ((o->kind != RH_OBJECT_GLOBAL && o->kind != RH_OBJECT_HEAP && o->kind != RH_OBJECT_STACK) ||
-        rh_bitset_test(&f->outside_objects, cell->object))
+        rh_bitset_test(&f->outside_objects, cell->object) ||
+        rh_bitset_test(&f->unstable_objects, cell->object))
         return false;
     const struct unstable_list *list = &f->unstable[cell->object];
     for (size_t i = 0; i < list->len; i++)
@@ -117,4 +120,5 @@ void flow_stable_release(struct rh_flow *f)
         rh_vec_free(&f->unstable[i]);
     free(f->unstable);
     rh_map_release(&f->stable);
+    rh_bitset_release(&f->unstable_objects);
 }

@@ -116,9 +116,8 @@ static void read_start(struct rh_flow *f, uint32_t thread, uint32_t instance, st
     if (!count)
         return;
     if (ev->starts == FLOW_NONE) {
-        ev->starts =
-            add_thread(f, registers_handler(ev) ? RH_THREAD_HANDLER : RH_THREAD_CREATED, ev->inst,
-                       instance);
+        ev->starts = add_thread(f, registers_handler(ev) ? RH_THREAD_HANDLER : RH_THREAD_CREATED,
+                                ev->inst, instance);
         rh_map_put(&f->thread_of, flow_pair(instance, ev->inst->id), ev->starts);
         for (uint32_t i = 0; i < count; i++)
             rh_idset_add(&f->threads.data[ev->starts].public.entries, entries[i]);

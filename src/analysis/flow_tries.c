@@ -109,7 +109,8 @@ static void decide(struct decision *d, const struct rh_value *v, int64_t num, bo
             decide_call(d, v, truth, true);
         else
             decide_call(d, v, num, equal);
-    } else if (v->op == RH_OP_FREEZE || ((v->op == RH_OP_ZEXT || v->op == RH_OP_SEXT) && num == 0)) {
+    } else if (v->op == RH_OP_FREEZE ||
+               ((v->op == RH_OP_ZEXT || v->op == RH_OP_SEXT) && num == 0)) {
         decide(d, v->ops[0], num, equal, steps - 1);
     } else if (v->op == RH_OP_ZEXT && num > 0 && v->ops[0]->type->bits > 1) {
         decide(d, v->ops[0], num, equal, steps - 1);

@@ -10,14 +10,16 @@
 
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 
-enum {
-    MOST_CONTEXTS = 24,      /* of an instance in one thread, before they are merged */
-    MOST_OF_INSTANCE = 400,  /* in all threads */
-    MOST_NESTING = 300,      /* of walks; each takes a few kilobytes of stack */
-};
+enum { MOST_NESTING = 300 /* of walks; each takes a few kilobytes of stack */ };
+
+/* How many contexts an instance may have in one thread before they are merged: the fewer, the more
+ * there are in all, so that the work stays in proportion to the program. */
+static const struct {
+    size_t fewer_than; /* times the number of instances, plus 10,000 */
+    uint32_t most;
+} context_limits[] = {{8, 24}, {16, 8}, {SIZE_MAX, 2}};
 
 static const struct flow_state unreachable = {FLOW_NONE, 0};
 
@@ -70,7 +72,7 @@ static uint64_t key_of(const struct flow_context *c)
 {
     uint64_t words[] = {flow_pair(c->instance, c->thread),
                         c->is_merged ? UINT64_MAX : flow_pair(c->entry.alive, c->entry.locks)};
-    return rh_hash_bytes(words, sizeof words);
+    return flow_hash(words, sizeof words);
 }
 
 static bool same_key(const struct flow_context *a, const struct flow_context *b)
@@ -95,13 +97,15 @@ static uint32_t find_context(const struct rh_flow *f, const struct flow_context 
 
 static bool is_crowded(const struct rh_flow *f, const struct flow_context *what)
 {
+    enum { ALWAYS = 10000 };
     const struct flow_body *body = &f->bodies[what->instance];
-    uint32_t count = 0;
-    if (body->contexts.len >= MOST_OF_INSTANCE)
-        return true;
+    uint32_t count = 0, row = 0;
+    while (context_limits[row].fewer_than != SIZE_MAX &&
+           f->contexts.len >= ALWAYS + context_limits[row].fewer_than * f->body_count)
+        row++;
     rh_vec_each (const uint32_t, id, &body->contexts)
         count += f->contexts.data[*id]->thread == what->thread;
-    return count >= MOST_CONTEXTS;
+    return count >= context_limits[row].most;
 }
 
 static void run_or_queue(struct rh_flow *f, uint32_t id)
@@ -239,17 +243,16 @@ static struct flow_state apply_lock(struct step *w, const struct flow_event *ev,
 {
     bool fits = e->arg >= 0 && (uint32_t)e->arg < ev->inst->op_count && !e->indirect && !e->rest;
     struct rh_value *pointer = fits ? ev->inst->ops[e->arg] : NULL;
-    enum rh_lock_mode mode =
-        e->kind == RH_EFFECT_READ_LOCK || e->kind == RH_EFFECT_TRY_READ_LOCK ? RH_LOCK_READ
-                                                                             : RH_LOCK_WRITE;
+    enum rh_lock_mode mode = e->kind == RH_EFFECT_READ_LOCK || e->kind == RH_EFFECT_TRY_READ_LOCK
+                                 ? RH_LOCK_READ
+                                 : RH_LOCK_WRITE;
     bool is_try = e->kind == RH_EFFECT_TRY_LOCK || e->kind == RH_EFFECT_TRY_READ_LOCK;
     if (e->kind != RH_EFFECT_UNLOCK) {
         if (fits)
-            s.locks = flow_locks_take(w->f, s.locks, w->c->instance, ev->inst, pointer, mode,
-                                      is_try);
+            s.locks =
+                flow_locks_take(w->f, s.locks, w->c->instance, ev->inst, pointer, mode, is_try);
     } else if (fits) {
-        s.locks =
-            flow_locks_release(w->f, s.locks, w->c->instance, pointer, &w->c->release);
+        s.locks = flow_locks_release(w->f, s.locks, w->c->instance, pointer, &w->c->release);
     } else {
         struct flow_release all = {.cells = FLOW_ANY};
         flow_release_unite(w->f, &w->c->release, &all);
@@ -428,13 +431,15 @@ static void walk_blocks(struct step *w)
             w->c->states[i] = unreachable;
     }
     w->c->states[0] = merge(w->f, w->c->states[0], entry);
-    memset(dirty, true, fn->block_count);
+    /* What is walked again can come out differently only behind calls and at joins. */
+    dirty[0] = true;
+    for (uint32_t i = 0; i < fn->block_count; i++)
+        dirty[i] |= w->body->edges.len || w->body->first_event[i] < w->body->first_event[i + 1];
     while (any) {
         any = false;
         for (uint32_t i = 0; i < cfg->rpo_count; i++) {
             const struct rh_block *b = cfg->rpo[i];
-            if (!dirty[b->id] ||
-                !is_reachable(w->c->states[w->body->first_event[b->id] + b->id]))
+            if (!dirty[b->id] || !is_reachable(w->c->states[w->body->first_event[b->id] + b->id]))
                 continue;
             dirty[b->id] = false;
             any = true;

@@ -41,23 +41,45 @@ static void add_direct(struct collector *c, uint32_t arg, uint64_t size, enum fl
         add_write(c, pointer, rh_pointsto_of(c->f->pointsto, c->instance, pointer), size, kind);
 }
 
-/* All cells that pointers in the memory behind the argument point to, `levels` times over. */
+/* The objects that pointers in an object may point to. */
+static const struct rh_idset *contents_of(struct rh_flow *f, uint32_t object)
+{
+    struct rh_idset *known = rh_map_get_ptr(&f->contents, object), cells = RH_IDSET_INIT;
+    uint32_t cell;
+    if (known)
+        return known;
+    known = rh_calloc(1, sizeof *known);
+    rh_vec_push(&f->own_sets, known);
+    rh_map_put_ptr(&f->contents, object, known);
+    rh_pointsto_contents(f->pointsto, object, &cells);
+    for (uint64_t at = 0; rh_idset_next(&cells, &at, &cell);)
+        rh_idset_add(known, rh_pointsto_cell(f->pointsto, cell)->object);
+    rh_idset_release(&cells);
+    return known;
+}
+
+/* May write the objects that pointers in the memory behind the argument point to, `levels` times
+ * over; which part of them is not known. */
 static void add_indirect(struct collector *c, uint32_t arg, uint32_t levels)
 {
-    struct rh_idset *cells = rh_calloc(1, sizeof *cells);
-    uint32_t cell;
-    rh_vec_push(&c->f->own_cells, cells);
-    if (arg < c->inst->op_count)
-        rh_idset_copy(cells, rh_pointsto_of(c->f->pointsto, c->instance, c->inst->ops[arg]));
+    struct rh_idset *objects = rh_calloc(1, sizeof *objects);
+    uint32_t id;
+    rh_vec_push(&c->f->own_sets, objects);
+    if (arg >= c->inst->op_count)
+        return;
+    const struct rh_idset *cells = rh_pointsto_of(c->f->pointsto, c->instance, c->inst->ops[arg]);
+    for (uint64_t at = 0; rh_idset_next(cells, &at, &id);)
+        rh_idset_add(objects, rh_pointsto_cell(c->f->pointsto, id)->object);
     for (uint32_t i = 0; i < levels; i++) {
         struct rh_idset next = RH_IDSET_INIT;
-        for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);)
-            rh_pointsto_contents(c->f->pointsto, rh_pointsto_cell(c->f->pointsto, cell)->object,
-                                 &next);
-        rh_idset_swap(cells, &next);
+        for (uint64_t at = 0; rh_idset_next(objects, &at, &id);)
+            rh_idset_unite(&next, contents_of(c->f, id));
+        rh_idset_swap(objects, &next);
         rh_idset_release(&next);
     }
-    add_write(c, NULL, cells, 0, WRITE_ANY);
+    struct flow_write w = {.instance = c->instance, .inst = c->inst, .objects = objects};
+    if (!rh_idset_is_empty(objects))
+        rh_vec_push(&c->f->writes, w);
 }
 
 static bool is_zero(const struct rh_value *v)
@@ -170,8 +192,7 @@ static void read_inst(struct collector *c)
 {
     switch (c->inst->op) {
     case RH_OP_STORE:
-        add_direct(c, 1, c->inst->access->size,
-                   is_zero(c->inst->ops[0]) ? WRITE_ZERO : WRITE_ANY);
+        add_direct(c, 1, c->inst->access->size, is_zero(c->inst->ops[0]) ? WRITE_ZERO : WRITE_ANY);
         return;
     case RH_OP_RMW:
     case RH_OP_CMPXCHG:
@@ -192,17 +213,20 @@ static void read_inst(struct collector *c)
 
 /* --- the index --- */
 
-static void index_set(struct rh_flow *f, uint32_t number)
+static void index_object(struct rh_flow *f, uint32_t object, uint32_t number)
 {
-    uint32_t cell, last = FLOW_NONE;
-    const struct rh_idset *cells = f->write_sets.data[number].cells;
-    for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
-        uint32_t object = rh_pointsto_cell(f->pointsto, cell)->object;
-        struct write_numbers *list = &f->writes_of[object];
-        if (object != last && (!list->len || rh_vec_last(list) != number))
-            rh_vec_push(list, number);
-        last = object;
-    }
+    struct write_numbers *list = &f->writes_of[object];
+    if (!list->len || rh_vec_last(list) != number)
+        rh_vec_push(list, number);
+}
+
+static void index_set(struct rh_flow *f, const struct flow_write *w, uint32_t number)
+{
+    uint32_t id;
+    for (uint64_t at = 0; w->objects && rh_idset_next(w->objects, &at, &id);)
+        index_object(f, id, number);
+    for (uint64_t at = 0; !w->objects && rh_idset_next(w->cells, &at, &id);)
+        index_object(f, rh_pointsto_cell(f->pointsto, id)->object, number);
 }
 
 static void index_writes(struct rh_flow *f)
@@ -211,12 +235,12 @@ static void index_writes(struct rh_flow *f)
     f->writes_of =
         rh_calloc(rh_pointsto_object_count(f->pointsto) + (size_t)1, sizeof *f->writes_of);
     for (uint32_t i = 0; i < f->writes.len; i++) {
-        const struct rh_idset *cells = f->writes.data[i].cells;
-        uint64_t number = f->write_sets.len;
-        if (!rh_map_get(&set_of, rh_map_key(cells), &number)) {
-            rh_map_put(&set_of, rh_map_key(cells), number);
-            rh_vec_push(&f->write_sets, (struct flow_write_set){.cells = cells});
-            index_set(f, (uint32_t)number);
+        const struct flow_write *w = &f->writes.data[i];
+        uint64_t number = f->write_sets.len, key = rh_map_key(w->objects ? w->objects : w->cells);
+        if (!rh_map_get(&set_of, key, &number)) {
+            rh_map_put(&set_of, key, number);
+            rh_vec_push(&f->write_sets, (struct flow_write_set){0});
+            index_set(f, w, (uint32_t)number);
         }
         rh_vec_push(&f->write_sets.data[number].writes, i);
     }
@@ -244,7 +268,8 @@ static bool visit_set(struct rh_flow *f, const struct flow_write_set *set,
 {
     rh_vec_each (const uint32_t, number, &set->writes) {
         const struct flow_write *w = &f->writes.data[*number];
-        if (flow_cells_overlap(f, cells, size, w->cells, w->size) && !visit(f, w, data))
+        bool touches = w->objects || flow_cells_overlap(f, cells, size, w->cells, w->size);
+        if (touches && !visit(f, w, data))
             return false;
     }
     return true;
@@ -288,10 +313,11 @@ void flow_writes_release(struct rh_flow *f)
     rh_vec_each (struct flow_write_set, set, &f->write_sets)
         rh_vec_free(&set->writes);
     rh_vec_free(&f->write_sets);
-    rh_vec_each (struct rh_idset *, set, &f->own_cells) {
+    rh_vec_each (struct rh_idset *, set, &f->own_sets) {
         rh_idset_release(*set);
         free(*set);
     }
-    rh_vec_free(&f->own_cells);
+    rh_vec_free(&f->own_sets);
+    rh_map_release(&f->contents);
     rh_vec_free(&f->writes);
 }

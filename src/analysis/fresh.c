@@ -22,10 +22,10 @@ struct rh_fresh {
     struct rh_module *module;
     struct rh_graph *graph;
     struct rh_arena arena;
-    struct rh_map sources;   /* value id -> struct source */
+    struct rh_map sources;    /* value id -> struct source */
     struct rh_bitset returns; /* functions by id */
-    struct rh_map refuted;   /* parameters that some caller gives another block, by value id */
-    struct rh_bitset open;   /* functions whose callers are not all known */
+    struct rh_map refuted;    /* parameters that some caller gives another block, by value id */
+    struct rh_bitset open;    /* functions whose callers are not all known */
 };
 
 /* --- one source --- */
@@ -47,8 +47,7 @@ static void collect_leaks(struct source *s)
             const struct rh_value *user = v->users[i];
             if (is_leak(v, user))
                 rh_vec_push(&s->leaks, user);
-            else if (rh_ir_judge_use(v, user) == RH_USE_DERIVES &&
-                     rh_map_put(&seen, user->id, 0))
+            else if (rh_ir_judge_use(v, user) == RH_USE_DERIVES && rh_map_put(&seen, user->id, 0))
                 rh_vec_push(&work, user);
         }
     }

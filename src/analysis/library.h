@@ -135,15 +135,15 @@ struct rh_effect_arg {
 
 struct rh_effect {
     enum rh_effect_kind kind;
-    int8_t arg;                /* what it is about; RH_NO_ARG for the return value */
-    uint8_t indirect;          /* how many `*` or `~` */
-    bool any;                  /* they are `~` */
-    bool inside;               /* `+`: stores in any word at the place, not only in the first */
-    bool rest;                 /* `...`: about the pointers among all arguments from `arg` on */
-    int8_t format;             /* with `rest`: argument with the format string, or RH_NO_ARG */
-    int8_t length;             /* READ, WRITE, COPY, ALLOC: argument with the length, or RH_NO_ARG */
-    int8_t scale;              /* argument the length is multiplied with, or RH_NO_ARG */
-    uint32_t bytes;            /* constant length, or 0; LINK, WALK: of a node's pointers */
+    int8_t arg;       /* what it is about; RH_NO_ARG for the return value */
+    uint8_t indirect; /* how many `*` or `~` */
+    bool any;         /* they are `~` */
+    bool inside;      /* `+`: stores in any word at the place, not only in the first */
+    bool rest;        /* `...`: about the pointers among all arguments from `arg` on */
+    int8_t format;    /* with `rest`: argument with the format string, or RH_NO_ARG */
+    int8_t length;    /* READ, WRITE, COPY, ALLOC: argument with the length, or RH_NO_ARG */
+    int8_t scale;     /* argument the length is multiplied with, or RH_NO_ARG */
+    uint32_t bytes;   /* constant length, or 0; LINK, WALK: of a node's pointers */
     struct rh_effect_arg from; /* COPY, RETURN, PUT: the other argument; ALLOC, GIVE: `inside`;
                                   THREAD, VIRTUAL_THREAD: the handle, or RH_NO_ARG */
     int8_t success;            /* what a try returns when it took the lock */

@@ -20,12 +20,12 @@ struct address {
 /* What one call that starts threads gives them. */
 struct grant {
     const struct rh_value *call;
-    uint32_t creator;        /* instance of the call */
-    uint32_t entry;          /* instance that the threads begin with */
-    bool whole;              /* a block of its own; else the element at `part` */
-    struct address part;     /* of the argument; offset is where the element begins */
-    struct address handle;   /* where the thread's handle is stored */
-    struct rh_cfg *cfg;      /* of the creator's function */
+    uint32_t creator;      /* instance of the call */
+    uint32_t entry;        /* instance that the threads begin with */
+    bool whole;            /* a block of its own; else the element at `part` */
+    struct address part;   /* of the argument; offset is where the element begins */
+    struct address handle; /* where the thread's handle is stored */
+    struct rh_cfg *cfg;    /* of the creator's function */
     const struct rh_loop *loop;
 };
 

@@ -2,11 +2,11 @@
  * Memory that each thread of a class has for itself: `pthread_create(&t[i], 0, work, &args[i])`.
  *
  * How it works: when a call that starts threads gives every one of them another part of memory as
- * argument (element i of an array in a loop over i, or a block allocated for it), then what a thread
- * does to its part meets no other thread of the class. Nor does it meet what the creator does to
- * the element of the round it is in, before it starts that round's thread (filling in the argument)
- * or after it has joined it (adding up results). Only accesses that certainly stay in the part
- * count: at a constant place from the argument, in the function the thread begins with.
+ * argument (element i of an array in a loop over i, or a block allocated for it), then what a
+ * thread does to its part meets no other thread of the class. Nor does it meet what the creator
+ * does to the element of the round it is in, before it starts that round's thread (filling in the
+ * argument) or after it has joined it (adding up results). Only accesses that certainly stay in the
+ * part count: at a constant place from the argument, in the function the thread begins with.
  */
 #ifndef RH_ANALYSIS_OWN_H
 #define RH_ANALYSIS_OWN_H

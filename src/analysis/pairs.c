@@ -21,8 +21,7 @@ const char *rh_pair_name(enum rh_pair_fate fate)
 
 /* The number under which `hash` is filed, or a fresh one: asks `same` about each that collides. */
 static uint32_t intern(struct rh_map *map, uint64_t hash, uint32_t fresh,
-                       bool (*same)(const struct rh_pairs_work *w, uint32_t at,
-                                    const void *item),
+                       bool (*same)(const struct rh_pairs_work *w, uint32_t at, const void *item),
                        const struct rh_pairs_work *w, const void *item)
 {
     uint64_t at;
@@ -51,14 +50,33 @@ static uint32_t intern_cells(struct rh_pairs_work *w, struct rh_idset *cells)
     return at;
 }
 
+static bool same_objects(const struct rh_pairs_work *w, uint32_t at, const void *item)
+{
+    return rh_idset_equal(&w->objects.data[at], item);
+}
+
+static uint32_t intern_objects(struct rh_pairs_work *w, const struct rh_idset *cells)
+{
+    struct rh_idset objects = RH_IDSET_INIT;
+    uint32_t cell, fresh = (uint32_t)w->objects.len;
+    for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);)
+        rh_idset_add(&objects, rh_pointsto_cell(w->pointsto, cell)->object);
+    uint32_t at = intern(&w->objects_of, rh_idset_hash(&objects), fresh, same_objects, w, &objects);
+    if (at == fresh) {
+        rh_vec_push(&w->objects, (struct rh_idset){0});
+        rh_idset_swap(&rh_vec_last(&w->objects), &objects);
+    }
+    rh_idset_release(&objects);
+    return at;
+}
+
 static bool same_ways(const struct rh_pairs_work *w, uint32_t at, const void *item)
 {
     const struct ways *a = &w->ways.data[at], *b = item;
     return a->count == b->count && memcmp(a->list, b->list, a->count * sizeof *a->list) == 0;
 }
 
-static uint32_t intern_ways(struct rh_pairs_work *w, uint32_t instance,
-                            const struct rh_value *inst)
+static uint32_t intern_ways(struct rh_pairs_work *w, uint32_t instance, const struct rh_value *inst)
 {
     struct ways ways;
     ways.list = rh_flow_occurrences(w->flow, instance, inst, &ways.count);
@@ -112,6 +130,7 @@ static enum rh_skip collect_facts(struct rh_pairs_work *w, const struct rh_acces
     enum rh_skip why = RH_SKIP_NEVER_RUN;
     rh_vec_clear(&w->facts_now);
     w->fresh_now = rh_sharing_is_fresh(w->sharing, a->inst, a->pointer);
+    w->vague_now = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct rh_idset *all = rh_pointsto_of(w->pointsto, instances[i], a->pointer);
         struct rh_idset shared = RH_IDSET_INIT;
@@ -124,7 +143,11 @@ static enum rh_skip collect_facts(struct rh_pairs_work *w, const struct rh_acces
                 why = rh_idset_is_empty(all) ? RH_SKIP_NO_OBJECT : RH_SKIP_ONE_THREAD;
         } else {
             struct fact fact = {.instance = instances[i], .ways = ways};
-            fact.cells = intern_cells(w, &shared);
+            fact.objects = intern_objects(w, &shared);
+            fact.vague = rh_idset_count(&shared) > VAGUE_CELLS;
+            if (!fact.vague)
+                fact.cells = intern_cells(w, &shared);
+            w->vague_now |= fact.vague;
             rh_vec_push(&w->facts_now, fact);
         }
         rh_idset_release(&shared);
@@ -134,22 +157,36 @@ static enum rh_skip collect_facts(struct rh_pairs_work *w, const struct rh_acces
 
 /* --- classes --- */
 
+/* Does it matter which of the accesses with the same facts it is: for the names of the locks that
+ * it holds, and for what threads own? What is vague is never found to be either. */
+static bool is_particular(const struct rh_pairs_work *w, const struct rh_access *a)
+{
+    if (w->vague_now)
+        return false;
+    if (rh_own_knows(w->own, a))
+        return true;
+    rh_vec_each (const struct fact, fact, &w->facts_now)
+        if (holds_locks(w, fact->ways))
+            return true;
+    return false;
+}
+
+enum { CLASS_FLAGS = RH_SITE_SIZED | RH_SITE_AT_LEAST | RH_SITE_VOLATILE };
+
 static uint64_t hash_class(const struct rh_pairs_work *w, const struct rh_access *a)
 {
     struct rh_hash h;
-    bool locked = false;
     rh_hash_init(&h);
     rh_hash_add_u64(&h, a->kind);
-    rh_hash_add_u64(&h, a->size);
-    rh_hash_add_u64(&h, a->flags & (RH_SITE_SIZED | RH_SITE_AT_LEAST | RH_SITE_VOLATILE));
+    rh_hash_add_u64(&h, w->vague_now ? 0 : a->size);
+    rh_hash_add_u64(&h, w->vague_now ? 0 : a->flags & CLASS_FLAGS);
     rh_hash_add_u64(&h, w->fresh_now);
     rh_vec_each (struct fact, fact, &w->facts_now) {
-        rh_hash_add_u64(&h, fact->cells);
+        rh_hash_add_u64(&h, fact->vague ? 0 : fact->cells + (uint64_t)1);
+        rh_hash_add_u64(&h, fact->objects);
         rh_hash_add_u64(&h, fact->ways);
-        locked |= holds_locks(w, fact->ways);
     }
-    /* The pointer matters to the locks' names and to what threads own; else functions are alike. */
-    rh_hash_add_u64(&h, locked || rh_own_knows(w->own, a) ? a->pointer->id + (uint64_t)1 : 0);
+    rh_hash_add_u64(&h, is_particular(w, a) ? a->inst->id + (uint64_t)1 : 0);
     return rh_hash_finish(&h);
 }
 
@@ -157,20 +194,18 @@ static bool is_same_class(const struct rh_pairs_work *w, uint32_t at, const void
 {
     const struct rh_access *a = item, *b = w->infos.data[at].access;
     const struct class_info *info = &w->infos.data[at];
-    enum { FLAGS = RH_SITE_SIZED | RH_SITE_AT_LEAST | RH_SITE_VOLATILE };
-    if (a->kind != b->kind || a->size != b->size || (a->flags & FLAGS) != (b->flags & FLAGS) ||
-        info->fact_count != w->facts_now.len || info->fresh != w->fresh_now)
+    if (a->kind != b->kind || info->fact_count != w->facts_now.len || info->fresh != w->fresh_now ||
+        info->vague != w->vague_now)
         return false;
-    if (a->inst != b->inst && (rh_own_knows(w->own, a) || rh_own_knows(w->own, b)))
+    if (!info->vague && (a->size != b->size || (a->flags ^ b->flags) & CLASS_FLAGS))
         return false;
     for (uint32_t i = 0; i < info->fact_count; i++) {
         const struct fact *x = &info->facts[i], *y = &w->facts_now.data[i];
-        if (x->cells != y->cells || x->ways != y->ways)
-            return false;
-        if ((a->pointer != b->pointer || x->instance != y->instance) && holds_locks(w, x->ways))
+        if (x->vague != y->vague || x->objects != y->objects || x->ways != y->ways ||
+            (!x->vague && x->cells != y->cells))
             return false;
     }
-    return true;
+    return a->inst == b->inst || !is_particular(w, a);
 }
 
 static void classify(struct rh_pairs_work *w, uint32_t number)
@@ -185,8 +220,12 @@ static void classify(struct rh_pairs_work *w, uint32_t number)
     uint32_t fresh = (uint32_t)w->infos.len;
     uint32_t at = intern(&w->class_of, hash_class(w, a), fresh, is_same_class, w, a);
     if (at == fresh) {
-        struct class_info info = {
-            .access = a, .fresh = w->fresh_now, .fact_count = (uint32_t)w->facts_now.len};
+        struct class_info info = {.access = a,
+                                  .fresh = w->fresh_now,
+                                  .vague = w->vague_now,
+                                  .fact_count = (uint32_t)w->facts_now.len};
+        if (info.vague)
+            rh_vec_push(&w->vague, at);
         info.facts = rh_arena_array(&w->arena, struct fact, info.fact_count);
         memcpy(info.facts, w->facts_now.data, info.fact_count * sizeof *info.facts);
         rh_vec_push(&w->infos, info);
@@ -226,13 +265,28 @@ static bool is_guarded(const struct rh_pairs_work *w, const struct rh_access *a,
     const struct ways *x = &w->ways.data[f->ways], *y = &w->ways.data[g->ways];
     for (uint32_t i = 0; i < x->count; i++) {
         for (uint32_t j = 0; j < y->count; j++) {
-            struct rh_guarded p = {f->instance, a, &x->list[i]}, q = {g->instance, b, &y->list[j]};
+            struct rh_guarded p = {f->instance, f->vague ? NULL : a, &x->list[i]};
+            struct rh_guarded q = {g->instance, g->vague ? NULL : b, &y->list[j]};
             if (rh_flow_parallel(w->flow, &x->list[i], &y->list[j]) &&
                 !rh_flow_guards(w->flow, &p, &q))
                 return false;
         }
     }
     return true;
+}
+
+/* Is the address of what they meet on given away without order? */
+static bool is_racing(const struct rh_pairs_work *w, uint32_t object, const struct fact *f,
+                      const struct fact *g)
+{
+    uint32_t other;
+    if (!f->vague && !g->vague)
+        return rh_bitset_test(&w->racing, object);
+    const struct rh_idset *objects = &w->objects.data[f->vague ? g->objects : f->objects];
+    for (uint64_t at = 0; rh_idset_next(objects, &at, &other);)
+        if (rh_bitset_test(&w->racing, other))
+            return true;
+    return false;
 }
 
 static enum rh_pair_fate judge(struct rh_pairs_work *w, uint32_t object, uint32_t a,
@@ -245,9 +299,9 @@ static enum rh_pair_fate judge(struct rh_pairs_work *w, uint32_t object, uint32_
     enum meeting meeting = meet(w, f->ways, g->ways);
     if (meeting == MEET_NEVER)
         return RH_PAIR_NOT_PARALLEL;
-    if (rh_own_parts(w->own, f->instance, x, g->instance, y))
+    if (!f->vague && !g->vague && rh_own_parts(w->own, f->instance, x, g->instance, y))
         return RH_PAIR_OWN;
-    if (fresh && !rh_bitset_test(&w->racing, object))
+    if (fresh && !is_racing(w, object, f, g))
         return RH_PAIR_UNPUBLISHED;
     if (meeting == MEET_UNLOCKED)
         return RH_PAIR_CANDIDATE;
@@ -259,27 +313,32 @@ static uint64_t bytes_of(const struct rh_access *a)
     return a->flags & (RH_SITE_SIZED | RH_SITE_AT_LEAST) ? 0 : a->size;
 }
 
-/* Two ways in which an object is touched: which class, which of its facts, at which cell. */
+/* Files the class under every object it touches, and under the outside if that knows the object. */
 static void index_class(struct rh_pairs_work *w, uint32_t klass)
 {
     const struct class_info *info = &w->infos.data[klass];
     bool writes = rh_access_writes(info->access);
-    for (uint32_t i = 0; i < info->fact_count; i++) {
+    for (uint32_t i = 0; i < info->fact_count && !info->vague; i++) {
         const struct rh_idset *cells = &w->cells.data[info->facts[i].cells];
         uint32_t cell;
         for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
             struct touch touch = {klass, i, cell};
-            struct touched *t = &w->touched[rh_pointsto_cell(w->pointsto, cell)->object];
+            uint32_t object = rh_pointsto_cell(w->pointsto, cell)->object;
+            struct touched *t = &w->touched[object], *outside = &w->touched[w->outside];
+            bool known = rh_pointsto_is_outside(w->pointsto, object);
             if (writes)
                 rh_vec_push(&t->writes, touch);
             else
                 rh_vec_push(&t->reads, touch);
+            if (known && writes)
+                rh_vec_push(&outside->known_writes, touch);
+            else if (known)
+                rh_vec_push(&outside->known_reads, touch);
         }
     }
 }
 
-static void note(struct rh_pairs_work *w, uint32_t klass, enum rh_pair_fate fate,
-                 uint32_t partner)
+static void note(struct rh_pairs_work *w, uint32_t klass, enum rh_pair_fate fate, uint32_t partner)
 {
     struct rh_class *c = &w->out->classes.data[klass];
     if (c->closest == RH_PAIR_COUNT || fate > c->closest) {
@@ -289,8 +348,21 @@ static void note(struct rh_pairs_work *w, uint32_t klass, enum rh_pair_fate fate
     c->is_candidate |= fate == RH_PAIR_CANDIDATE;
 }
 
-static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact,
-                         uint32_t cell, const struct touch *touch)
+static void settle(struct rh_pairs_work *w, uint32_t klass, uint32_t other, uint32_t object,
+                   enum rh_pair_fate fate)
+{
+    struct partner *p = &w->partners[other];
+    if (p->stamp != klass + 1) {
+        *p = (struct partner){klass + 1, fate, object};
+        rh_vec_push(&w->met, other);
+    } else if (fate > p->fate) {
+        p->fate = fate;
+        p->object = object;
+    }
+}
+
+static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact, uint32_t cell,
+                         const struct touch *touch)
 {
     const struct class_info *a = &w->infos.data[klass], *b = &w->infos.data[touch->klass];
     struct partner *p = &w->partners[touch->klass];
@@ -303,35 +375,88 @@ static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact,
         return;
     const struct rh_cell *x = rh_pointsto_cell(w->pointsto, cell);
     const struct rh_cell *y = rh_pointsto_cell(w->pointsto, touch->cell);
-    if (!rh_cells_overlap(x, bytes_of(a->access), y, bytes_of(b->access)))
+    bool anywhere = x->object == w->outside || y->object == w->outside;
+    if (!anywhere && !rh_cells_overlap(x, bytes_of(a->access), y, bytes_of(b->access)))
         return;
-    enum rh_pair_fate fate =
-        judge(w, x->object, klass, &a->facts[fact], touch->klass, &b->facts[touch->fact]);
-    if (p->stamp != klass + 1) {
-        *p = (struct partner){klass + 1, fate, x->object};
-        rh_vec_push(&w->met, touch->klass);
-    } else if (fate > p->fate) {
-        p->fate = fate;
-        p->object = x->object;
+    settle(w, klass, touch->klass, x->object,
+           judge(w, x->object, klass, &a->facts[fact], touch->klass, &b->facts[touch->fact]));
+}
+
+/* An object that both sets have, plus 1; 0 if there is none. */
+static uint32_t find_common(struct rh_pairs_work *w, uint32_t a, uint32_t b)
+{
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, known;
+    if (rh_map_get(&w->common, key, &known))
+        return (uint32_t)known;
+    const struct rh_idset *x = &w->objects.data[a], *y = &w->objects.data[b];
+    bool x_outside = rh_idset_has(x, w->outside), y_outside = rh_idset_has(y, w->outside);
+    uint32_t object, found = 0;
+    for (uint64_t at = 0; !found && rh_idset_next(x, &at, &object);)
+        if (rh_idset_has(y, object) || (y_outside && rh_pointsto_is_outside(w->pointsto, object)))
+            found = object + 1;
+    for (uint64_t at = 0; !found && x_outside && rh_idset_next(y, &at, &object);)
+        if (rh_pointsto_is_outside(w->pointsto, object))
+            found = object + 1;
+    rh_map_put(&w->common, key, found);
+    return found;
+}
+
+/* Compares two classes by their objects alone, one of them being vague. */
+static void compare_vaguely(struct rh_pairs_work *w, uint32_t klass, uint32_t other)
+{
+    const struct class_info *a = &w->infos.data[klass], *b = &w->infos.data[other];
+    if (!rh_access_writes(a->access) && !rh_access_writes(b->access))
+        return;
+    for (uint32_t i = 0; i < a->fact_count; i++) {
+        for (uint32_t k = 0; k < b->fact_count; k++) {
+            uint32_t object = find_common(w, a->facts[i].objects, b->facts[k].objects);
+            if (object)
+                settle(w, klass, other, object - 1,
+                       judge(w, object - 1, klass, &a->facts[i], other, &b->facts[k]));
+        }
+    }
+}
+
+static void compare_exactly(struct rh_pairs_work *w, uint32_t klass)
+{
+    const struct class_info *info = &w->infos.data[klass];
+    bool writes = rh_access_writes(info->access);
+    for (uint32_t i = 0; i < info->fact_count; i++) {
+        const struct rh_idset *cells = &w->cells.data[info->facts[i].cells];
+        uint32_t cell;
+        for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
+            uint32_t object = rh_pointsto_cell(w->pointsto, cell)->object;
+            struct touched *t = &w->touched[object], *outside = &w->touched[w->outside];
+            rh_vec_each (struct touch, touch, &t->writes)
+                compare_with(w, klass, i, cell, touch);
+            for (size_t k = 0; writes && k < t->reads.len; k++)
+                compare_with(w, klass, i, cell, &t->reads.data[k]);
+            if (object == w->outside) {
+                rh_vec_each (struct touch, touch, &t->known_writes)
+                    compare_with(w, klass, i, cell, touch);
+                for (size_t k = 0; writes && k < t->known_reads.len; k++)
+                    compare_with(w, klass, i, cell, &t->known_reads.data[k]);
+            } else if (rh_pointsto_is_outside(w->pointsto, object)) {
+                rh_vec_each (struct touch, touch, &outside->writes)
+                    compare_with(w, klass, i, cell, touch);
+                for (size_t k = 0; writes && k < outside->reads.len; k++)
+                    compare_with(w, klass, i, cell, &outside->reads.data[k]);
+            }
+        }
     }
 }
 
 static void compare_class(struct rh_pairs_work *w, uint32_t klass)
 {
-    const struct class_info *info = &w->infos.data[klass];
-    bool writes = rh_access_writes(info->access);
     rh_vec_clear(&w->met);
-    for (uint32_t i = 0; i < info->fact_count; i++) {
-        const struct rh_idset *cells = &w->cells.data[info->facts[i].cells];
-        uint32_t cell;
-        for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
-            struct touched *t = &w->touched[rh_pointsto_cell(w->pointsto, cell)->object];
-            rh_vec_each (struct touch, touch, &t->writes)
-                compare_with(w, klass, i, cell, touch);
-            for (size_t k = 0; writes && k < t->reads.len; k++)
-                compare_with(w, klass, i, cell, &t->reads.data[k]);
-        }
+    if (w->infos.data[klass].vague) {
+        for (uint32_t other = 0; other <= klass; other++)
+            compare_vaguely(w, klass, other);
+        return;
     }
+    compare_exactly(w, klass);
+    for (size_t i = 0; i < w->vague.len && w->vague.data[i] < klass; i++)
+        compare_vaguely(w, klass, w->vague.data[i]);
 }
 
 static void record_partners(struct rh_pairs_work *w, uint32_t klass)
@@ -424,7 +549,16 @@ static bool mark_held(struct rh_pairs_work *w, const struct class_info *info)
 {
     bool grew = false;
     for (uint32_t i = 0; i < info->fact_count; i++) {
-        uint32_t cell;
+        uint32_t cell, object;
+        const struct rh_idset *objects = &w->objects.data[info->facts[i].objects];
+        for (uint64_t at = 0; info->facts[i].vague && rh_idset_next(objects, &at, &object);) {
+            struct rh_idset held = RH_IDSET_INIT;
+            rh_pointsto_contents(w->pointsto, object, &held);
+            grew |= mark_racing(w, &held);
+            rh_idset_release(&held);
+        }
+        if (info->facts[i].vague)
+            continue;
         for (uint64_t at = 0; rh_idset_next(&w->cells.data[info->facts[i].cells], &at, &cell);) {
             struct rh_idset held = RH_IDSET_INIT;
             rh_pointsto_held(w->pointsto, cell, bytes_of(info->access), &held);
@@ -481,8 +615,8 @@ static void compare_all(struct rh_pairs_work *w)
 }
 
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
-                        const struct rh_flow *flow, const struct rh_sharing *sharing,
-                        struct rh_pairs *out)
+                   const struct rh_flow *flow, const struct rh_sharing *sharing,
+                   struct rh_pairs *out)
 {
     memset(out, 0, sizeof *out);
     struct rh_pairs_work *w = rh_calloc(1, sizeof *w);
@@ -493,6 +627,9 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
     out->class_of = rh_alloc_array(accesses->all.len, sizeof *out->class_of);
     for (uint32_t i = 0; i < accesses->all.len; i++)
         classify(w, i);
+    for (uint32_t i = 0; i < rh_pointsto_object_count(p); i++)
+        if (rh_pointsto_object(p, i)->kind == RH_OBJECT_OUTSIDE)
+            w->outside = i;
     w->touched = rh_calloc(rh_pointsto_object_count(p), sizeof *w->touched);
     w->partners = rh_calloc(out->classes.len, sizeof *w->partners);
     for (uint32_t i = 0; i < out->classes.len; i++)
@@ -512,8 +649,12 @@ void rh_pairs_release(struct rh_pairs *c)
     for (uint32_t i = 0; i < rh_pointsto_object_count(w->pointsto); i++) {
         rh_vec_free(&w->touched[i].reads);
         rh_vec_free(&w->touched[i].writes);
+        rh_vec_free(&w->touched[i].known_reads);
+        rh_vec_free(&w->touched[i].known_writes);
     }
     rh_vec_each (struct rh_idset, set, &w->cells)
+        rh_idset_release(set);
+    rh_vec_each (struct rh_idset, set, &w->objects)
         rh_idset_release(set);
     rh_vec_each (struct rh_class, class, &c->classes)
         rh_vec_free(&class->members);
@@ -521,6 +662,10 @@ void rh_pairs_release(struct rh_pairs *c)
     free(w->partners);
     free(c->class_of);
     rh_vec_free(&w->cells);
+    rh_vec_free(&w->objects);
+    rh_vec_free(&w->vague);
+    rh_map_release(&w->objects_of);
+    rh_map_release(&w->common);
     rh_vec_free(&w->ways);
     rh_vec_free(&w->infos);
     rh_vec_free(&w->facts_now);

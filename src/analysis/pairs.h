@@ -4,17 +4,17 @@
  *
  * How it works: accesses that cannot be told apart by any filter (same kind and size, same cells,
  * same ways to run, and, where locks are held, the same pointer) form a *class*; all pairs of two
- * classes share their fate, so classes are compared instead of accesses, object by object. A pair of
- * classes that survives is a *group*: it stands for every pair of their members. Each pair of
+ * classes share their fate, so classes are compared instead of accesses, object by object. A pair
+ * of classes that survives is a *group*: it stands for every pair of their members. Each pair of
  * accesses that may touch the same memory is counted once, under the filter that removed it or as a
  * candidate; each access that is in no candidate gets the reason (access.h) that came closest to
  * keeping it.
  *
- * A block that nobody else knows yet (sharing.h) is filled in peace only if it is then given away in
- * good order: when its address is stored where others look without a lock, what was written before
- * races with what they read. So accesses to fresh blocks are let off at first, and called back when
- * a store that is itself in a candidate, or an atomic weaker than release and acquire, may have
- * published their object; this goes round until nothing changes.
+ * A block that nobody else knows yet (sharing.h) is filled in peace only if it is then given away
+ * in good order: when its address is stored where others look without a lock, what was written
+ * before races with what they read. So accesses to fresh blocks are let off at first, and called
+ * back when a store that is itself in a candidate, or an atomic weaker than release and acquire,
+ * may have published their object; this goes round until nothing changes.
  */
 #ifndef RH_ANALYSIS_PAIRS_H
 #define RH_ANALYSIS_PAIRS_H
@@ -73,20 +73,17 @@ struct rh_pairs {
 
 /* Also writes the reason of each access that is in no candidate into `accesses`. */
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
-                        const struct rh_flow *flow, const struct rh_sharing *sharing,
-                        struct rh_pairs *out);
+                   const struct rh_flow *flow, const struct rh_sharing *sharing,
+                   struct rh_pairs *out);
 void rh_pairs_release(struct rh_pairs *c);
 
 /* For people: who runs the class, the locks it holds, what memory a group is about, and why the
  * group remains and is ranked as it is. */
 struct rh_strbuf;
-void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass,
-                                    struct rh_strbuf *out);
-void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass,
-                                  struct rh_strbuf *out);
-void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object,
-                                   struct rh_strbuf *out);
+void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out);
+void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out);
+void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object, struct rh_strbuf *out);
 void rh_pairs_describe_why(const struct rh_pairs *c, const struct rh_group *group,
-                                struct rh_strbuf *out);
+                           struct rh_strbuf *out);
 
 #endif

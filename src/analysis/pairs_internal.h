@@ -16,16 +16,21 @@ struct ways {
     uint32_t count;
 };
 
-/* An access in one instance of its function. */
+/* An access in one instance of its function. A pointer that may point to very many cells is vague:
+ * then only the objects are compared, not the places in them. */
 struct fact {
     uint32_t instance;
-    uint32_t cells; /* number of the set of shared cells it may touch */
-    uint32_t ways;  /* number of the list of ways it runs */
+    uint32_t cells;   /* number of the set of shared cells it may touch; unused if vague */
+    uint32_t objects; /* number of the set of their objects */
+    uint32_t ways;    /* number of the list of ways it runs */
+    bool vague;
 };
+enum { VAGUE_CELLS = 48 };
 
 struct class_info {
     const struct rh_access *access; /* the first member stands for all */
     bool fresh;                     /* to blocks that nobody else knows yet */
+    bool vague;                     /* some fact is */
     uint32_t fact_count;
     struct fact *facts;
 };
@@ -41,6 +46,7 @@ struct touch {
 };
 struct touched {
     RH_VEC(struct touch) reads, writes;
+    RH_VEC(struct touch) known_reads, known_writes; /* of the outside: to objects that it knows */
 };
 
 /* What became of a class and the one being compared. */
@@ -60,16 +66,21 @@ struct rh_pairs_work {
     struct rh_arena arena;
     RH_VEC(struct rh_idset) cells; /* interned */
     struct rh_map cells_of;
+    RH_VEC(struct rh_idset) objects; /* interned */
+    struct rh_map objects_of;
+    struct rh_map common;   /* two numbers of sets of objects -> a common one + 1, or 0 */
+    RH_VEC(uint32_t) vague; /* classes */
     RH_VEC(struct ways) ways;
     struct rh_map ways_of;
     RH_VEC(struct class_info) infos; /* beside out->classes */
     struct rh_map class_of;
-    struct rh_map meetings; /* two numbers of ways -> enum meeting */
-    struct touched *touched; /* by object */
+    struct rh_map meetings;   /* two numbers of ways -> enum meeting */
+    uint32_t outside;         /* the object that stands for what the outside knows */
+    struct touched *touched;  /* by object */
     struct partner *partners; /* by class */
     struct rh_bitset racing;  /* objects whose address is given away without order */
-    bool fresh_now;
-    RH_VEC(uint32_t) met;     /* partners of the class being compared */
+    bool fresh_now, vague_now;
+    RH_VEC(uint32_t) met; /* partners of the class being compared */
     RH_VEC(struct fact) facts_now;
 };
 

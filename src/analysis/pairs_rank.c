@@ -11,7 +11,7 @@
 #include "analysis/spin.h"
 #include "base/strbuf.h"
 
-enum { START_SCORE = 40, MANY_CELLS = 24 };
+enum { START_SCORE = 40 };
 
 struct pair {
     const struct rh_pairs_work *work;
@@ -87,14 +87,7 @@ static bool is_volatile(const struct pair *p)
 
 static bool is_vague(const struct pair *p)
 {
-    const struct rh_pairs_work *w = p->work;
-    for (uint32_t f = 0; f < p->a->fact_count; f++)
-        if (rh_idset_count(&w->cells.data[p->a->facts[f].cells]) > MANY_CELLS)
-            return true;
-    for (uint32_t f = 0; f < p->b->fact_count; f++)
-        if (rh_idset_count(&w->cells.data[p->b->facts[f].cells]) > MANY_CELLS)
-            return true;
-    return false;
+    return p->a->vague || p->b->vague;
 }
 
 static bool is_outside(const struct pair *p)
@@ -205,8 +198,7 @@ static void describe_thread(const struct rh_pairs_work *w, uint32_t id, struct r
                    t->many ? " (many)" : "");
 }
 
-void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass,
-                                    struct rh_strbuf *out)
+void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out)
 {
     const struct rh_pairs_work *w = c->work;
     const struct class_info *info = &w->infos.data[klass];
@@ -225,8 +217,7 @@ void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass,
 }
 
 /* Of the ways a class runs, the one with the fewest locks is what keeps it a candidate. */
-void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass,
-                                  struct rh_strbuf *out)
+void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out)
 {
     const struct rh_pairs_work *w = c->work;
     const struct class_info *info = &w->infos.data[klass];
@@ -259,8 +250,7 @@ static void describe_place(const struct rh_value *v, struct rh_strbuf *out)
     rh_strbuf_addf(out, "%s:%u", slash ? slash + 1 : loc->file, loc->line);
 }
 
-void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object,
-                                   struct rh_strbuf *out)
+void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object, struct rh_strbuf *out)
 {
     const struct rh_object *o = rh_pointsto_object(c->work->pointsto, object);
     switch (o->kind) {
@@ -289,7 +279,7 @@ void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object,
 }
 
 void rh_pairs_describe_why(const struct rh_pairs *c, const struct rh_group *group,
-                                struct rh_strbuf *out)
+                           struct rh_strbuf *out)
 {
     struct pair p = make_pair(c, group);
     bool any = false;

@@ -13,8 +13,10 @@ static void make_outside(struct rh_pointsto *p)
     p->outside = pt_add_node(p);
     p->kept = pt_add_node(p);
     p->own_kept = pt_add_node(p);
+    p->sink = pt_add_node(p);
     p->outside_object = pt_add_object(p, RH_OBJECT_OUTSIDE, NULL, RH_NO_INSTANCE, 0);
-    pt_add_use(p, p->outside, &(struct use){.kind = USE_OUTSIDE});
+    p->outside_cell = pt_cell(p, &(struct rh_cell){.object = p->outside_object, .end = INT64_MAX});
+    pt_add_use(p, p->sink, &(struct use){.kind = USE_OUTSIDE});
 }
 
 /* The arguments of main are memory that was there before the program. */
@@ -23,8 +25,6 @@ static void start_main(struct rh_pointsto *p, struct rh_function *fn)
     uint32_t instance = pt_base_instance(p, fn);
     uint32_t words = pt_add_object(p, RH_OBJECT_LIBRARY, fn->value, RH_NO_INSTANCE, 0);
     struct rh_cell begin = {.object = words, .end = INT64_MAX};
-    struct rh_cell whole = {.object = words, .stride = 1, .end = INT64_MAX};
-    pt_add_cell(p, pt_contents(p, pt_cell(p, &whole)), pt_cell(p, &whole));
     for (uint32_t i = 1; i < fn->arg_count; i++) {
         uint32_t node = pt_node_of(p, instance, fn->args[i]);
         if (node != NO_NODE)
@@ -102,6 +102,10 @@ static void finish(struct rh_pointsto *p)
     }
     list_set(&p->called_from_outside, &p->outside_list.data, &p->outside_list.len);
     weigh_unknown(p);
+    for (uint32_t i = 0; p->outside_open && i < p->objects.len; i++)
+        if (p->objects.data[i].outside || i == p->outside_object)
+            rh_idset_add(&p->outside_cells,
+                         pt_cell(p, &(struct rh_cell){.object = i, .end = INT64_MAX}));
     p->stats.nodes = p->nodes.len;
     p->stats.objects = p->objects.len;
     p->stats.cells = p->cells.len;
@@ -119,6 +123,7 @@ struct rh_pointsto *rh_pointsto_solve(struct rh_module *m, const struct rh_point
     p->base_instance = rh_alloc_array(functions, sizeof *p->base_instance);
     memset(p->base_instance, 0xff, functions * sizeof *p->base_instance);
     p->wrapper = rh_calloc(functions, sizeof *p->wrapper);
+    p->layouts = rh_layouts_read(m);
     pt_find_wrappers(p);
     make_outside(p);
     pt_read_initialisers(p);
@@ -162,6 +167,7 @@ void rh_pointsto_free(struct rh_pointsto *p)
     rh_vec_each (struct object, o, &p->objects) {
         rh_vec_free(&o->fields);
         rh_vec_free(&o->watchers);
+        rh_vec_free(&o->pools);
     }
     rh_vec_each (struct instance, in, &p->instances)
         free(in->nodes);
@@ -173,6 +179,7 @@ void rh_pointsto_free(struct rh_pointsto *p)
     free(p->base_instance);
     free(p->wrapper);
     free(p->cell_slots);
+    rh_layouts_free(p->layouts);
     rh_vec_free(&p->objects);
     rh_vec_free(&p->instances);
     rh_vec_free(&p->copies);
@@ -183,11 +190,12 @@ void rh_pointsto_free(struct rh_pointsto *p)
     rh_vec_free(&p->heap);
     rh_vec_free(&p->later);
     rh_idset_release(&p->called_from_outside);
+    rh_idset_release(&p->outside_cells);
     rh_idset_release(&p->outside_seen);
     rh_map_release(&p->call_of);
     rh_map_release(&p->object_of);
     rh_map_release(&p->constants);
-    rh_map_release(&p->contents);
+    rh_vec_free(&p->contents);
     rh_map_release(&p->unknown_of);
     free(p);
 }
@@ -272,7 +280,12 @@ void rh_pointsto_held(const struct rh_pointsto *p, uint32_t cell, uint64_t bytes
 
 const struct rh_idset *rh_pointsto_outside(const struct rh_pointsto *p)
 {
-    return cells_of(p, p->outside);
+    return &p->outside_cells;
+}
+
+bool rh_pointsto_is_outside(const struct rh_pointsto *p, uint32_t object)
+{
+    return p->objects.data[object].outside;
 }
 
 const struct rh_idset *rh_pointsto_kept(const struct rh_pointsto *p)
@@ -285,7 +298,7 @@ static const struct call *find_call(const struct rh_pointsto *p, uint32_t instan
 {
     uint64_t at;
     return rh_map_get(&p->call_of, (uint64_t)instance << 32 | call->id, &at) ? &p->calls.data[at]
-                                                                            : NULL;
+                                                                             : NULL;
 }
 
 struct rh_call_targets rh_pointsto_call(const struct rh_pointsto *p, uint32_t instance,

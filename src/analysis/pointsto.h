@@ -101,8 +101,10 @@ void rh_pointsto_contents(const struct rh_pointsto *p, uint32_t object, struct r
 /* The cells that pointers stored in `bytes` at a cell (0: as far as it goes) may point to. */
 void rh_pointsto_held(const struct rh_pointsto *p, uint32_t cell, uint64_t bytes,
                       struct rh_idset *out);
-/* The cells that the outside may point to: what unknown functions were given. */
+/* One cell of each object that the outside knows: what unknown functions were given, and what can
+ * be reached from there. A pointer to the object of kind OUTSIDE may point to any of them. */
 const struct rh_idset *rh_pointsto_outside(const struct rh_pointsto *p);
+bool rh_pointsto_is_outside(const struct rh_pointsto *p, uint32_t object);
 /* The cells that library functions keep and may hand out to any thread. */
 const struct rh_idset *rh_pointsto_kept(const struct rh_pointsto *p);
 

@@ -35,10 +35,10 @@ uint32_t pt_base_instance(struct rh_pointsto *p, struct rh_function *fn)
 /* Wrappers get an instance of their own as long as that does not multiply the program. */
 static uint32_t instance_for(struct rh_pointsto *p, struct rh_function *fn, uint32_t call)
 {
-    enum { MOST_DEPTH = 4, MOST_CLONED = 4000000 };
+    enum { MOST_DEPTH = 3, FREE_CLONES = 20000 };
     uint32_t caller = p->calls.data[call].instance;
     if (!p->wrapper[fn->id] || p->instances.data[caller].depth >= MOST_DEPTH ||
-        p->cloned > MOST_CLONED)
+        p->cloned > p->may_clone + FREE_CLONES)
         return pt_base_instance(p, fn);
     p->cloned += fn->inst_count;
     return add_instance(p, fn, p->calls.data[call].inst, caller);
@@ -65,9 +65,8 @@ static void pass_variable_arguments(struct rh_pointsto *p, uint32_t call, uint32
         uint32_t area = pt_add_object(p, RH_OBJECT_STACK, in->public.fn->value, target, 0);
         p->instances.data[target].varargs = area;
     }
-    struct rh_cell all = {.object = p->instances.data[target].varargs,
-                          .stride = RH_POINTER_BYTES,
-                          .end = INT64_MAX};
+    struct rh_cell all = {
+        .object = p->instances.data[target].varargs, .stride = RH_POINTER_BYTES, .end = INT64_MAX};
     uint32_t contents = pt_contents(p, pt_cell(p, &all));
     for (uint32_t i = first; i < p->calls.data[call].inst->op_count; i++)
         pt_flow(p, pt_argument(p, call, (int)i), contents);
@@ -89,18 +88,18 @@ static void connect_body(struct rh_pointsto *p, uint32_t call, struct rh_functio
 /* Memory from outside comes into play with the first code that can hand it in. */
 static void open_outside(struct rh_pointsto *p)
 {
-    struct rh_cell cell = {.object = p->outside_object, .end = INT64_MAX};
+    struct rh_cell cell = {.end = INT64_MAX};
     if (p->outside_open)
         return;
     p->outside_open = true;
-    pt_add_cell(p, p->outside, pt_cell(p, &cell));
-    pt_flow(p, p->kept, p->outside);
+    pt_add_cell(p, p->outside, p->outside_cell);
+    pt_flow(p, p->kept, p->sink);
     for (uint32_t i = 0; i < rh_ir_global_count(p->module); i++) {
         struct rh_value *v = rh_ir_global(p->module, i);
         if (!v->global->is_declaration && !(p->options.is_library && !v->global->is_local))
             continue;
         cell.object = pt_object_of(p, v);
-        pt_add_cell(p, p->outside, pt_cell(p, &cell));
+        pt_add_cell(p, p->sink, pt_cell(p, &cell));
     }
 }
 
@@ -110,7 +109,7 @@ static void connect_unknown(struct rh_pointsto *p, uint32_t call, struct rh_func
     open_outside(p);
     p->calls.data[call].unknown = true;
     for (uint32_t i = 0; i < p->calls.data[call].inst->op_count; i++)
-        pt_flow(p, pt_argument(p, call, (int)i), p->outside);
+        pt_flow(p, pt_argument(p, call, (int)i), p->sink);
     pt_flow(p, p->outside, pt_result(p, call));
     if (!fn)
         return;
@@ -131,7 +130,7 @@ void pt_call_from_outside(struct rh_pointsto *p, struct rh_function *fn)
     rh_idset_add(&p->called_from_outside, target);
     for (uint32_t i = 0; i < fn->arg_count; i++)
         pt_flow(p, p->outside, pt_node_of(p, target, fn->args[i]));
-    pt_flow(p, p->instances.data[target].result, p->outside);
+    pt_flow(p, p->instances.data[target].result, p->sink);
 }
 
 void pt_use_outside(struct rh_pointsto *p, uint32_t cell)
@@ -145,12 +144,8 @@ void pt_use_outside(struct rh_pointsto *p, uint32_t cell)
     if (o->public.kind == RH_OBJECT_OUTSIDE || o->outside)
         return;
     o->outside = true;
-    bool is_const = o->public.is_const;
-    struct rh_cell whole = {.object = object, .stride = 1, .end = INT64_MAX};
-    uint32_t contents = pt_contents(p, pt_cell(p, &whole));
-    pt_flow(p, contents, p->outside);
-    if (!is_const)
-        pt_flow(p, p->outside, contents);
+    for (size_t i = 0; i < p->objects.data[object].fields.len; i++)
+        pt_open_field(p, object, p->objects.data[object].fields.data[i].node);
 }
 
 /* --- calls --- */
@@ -266,10 +261,9 @@ static void read_intrinsic(struct rh_pointsto *p, uint32_t instance, struct rh_v
     } else if (strcmp(name, "llvm.masked.store") == 0 || strcmp(name, "llvm.masked.scatter") == 0 ||
                strcmp(name, "llvm.masked.compressstore") == 0) {
         if (first != NO_NODE && second != NO_NODE)
-            pt_add_use(p, second,
-                       &(struct use){.kind = USE_STORE,
-                                     .node = first,
-                                     .bytes = inst->ops[0]->type->size});
+            pt_add_use(
+                p, second,
+                &(struct use){.kind = USE_STORE, .node = first, .bytes = inst->ops[0]->type->size});
     } else if (out != NO_NODE) {
         for (uint32_t i = 0; i < inst->op_count; i++)
             pt_flow(p, pt_node_of(p, instance, inst->ops[i]), out);
@@ -294,7 +288,7 @@ void pt_read_call(struct rh_pointsto *p, uint32_t instance, struct rh_value *ins
     }
     uint32_t node = pt_node_of(p, instance, callee);
     if (callee->kind == RH_VALUE_NULL || callee->kind == RH_VALUE_UNDEF)
-        return; /* code that never runs */
+        return;          /* code that never runs */
     if (node == NO_NODE) /* an ifunc, or a number: nothing is known of what is there */
         connect_unknown(p, call, NULL);
     else

@@ -1,10 +1,11 @@
 /*
  * The parts of the points-to analysis among themselves: see pointsto.h for what it computes.
  *
- * Every value that may hold a pointer, and every cell whose contents matter, is a *node*; nodes that
- * must have equal sets are merged (union-find). A node has the set it knows, the part of it that was
- * not passed on yet, edges along which the set flows (plain copies, and shifts that move every cell
- * by an offset), and *uses*: what else must happen for each new cell (load through it, call it).
+ * Every value that may hold a pointer, and every cell whose contents matter, is a *node*; nodes
+ * that must have equal sets are merged (union-find). A node has the set it knows, the part of it
+ * that was not passed on yet, edges along which the set flows (plain copies, and shifts that move
+ * every cell by an offset), and *uses*: what else must happen for each new cell (load through it,
+ * call it).
  */
 #ifndef RH_ANALYSIS_PT_INTERNAL_H
 #define RH_ANALYSIS_PT_INTERNAL_H
@@ -13,6 +14,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "ir/layout.h"
 
 enum { RH_POINTER_BYTES = 8 };
 #define NO_NODE 0xffffffffu
@@ -46,7 +48,8 @@ struct use {
     enum use_kind kind;
     uint32_t node; /* see the kinds; USE_START: what the function is called with, if not NO_NODE */
     uint64_t bytes;
-    uint32_t call; /* number of the call record */
+    int64_t offset; /* USE_LOAD, USE_STORE: from the cell */
+    uint32_t call;  /* number of the call record */
     const struct rh_effect *effect;
 };
 
@@ -70,20 +73,30 @@ struct watcher {
     uint32_t copy; /* number of the memory copy */
     uint32_t cell; /* where in the object it reads */
 };
+/* A copy of unknown length that reads (`into`) or writes the object from `begin` up to `end`. */
+struct pool {
+    int64_t begin, end;
+    uint32_t node; /* all that is copied */
+    bool into;
+};
 struct object {
     struct rh_object public;
+    const struct rh_type *type;  /* of what it holds, an element if it is an array; may be NULL */
     RH_VEC(struct field) fields; /* contents of cells that were asked for */
     RH_VEC(struct watcher) watchers;
+    RH_VEC(struct pool) pools;
     bool no_contents; /* functions */
-    bool outside;     /* the outside may change it */
+    bool outside;     /* the outside knows it */
     uint32_t cell_count;
 };
 
-/* A copy of memory: what the source's cells hold, by distance from its begin, goes through an
- * object of its own, so that n sources and m destinations cost n + m. */
+/* A copy of memory of known length: what the source's cells hold, by distance from its begin, goes
+ * through an object of its own, so that n sources and m destinations cost n + m. Where the length
+ * is unknown, only one set is kept: what any word of the source holds may come to any of the
+ * destination. */
 struct copy {
-    uint32_t middle; /* object */
-    uint64_t bytes;  /* UINT64_MAX if unknown */
+    uint32_t middle;    /* object, or node if the length is unknown */
+    uint64_t bytes;     /* UINT64_MAX if unknown */
     struct rh_idset to; /* destination cells */
 };
 
@@ -93,7 +106,7 @@ struct call {
     struct rh_idset targets; /* instances */
     struct rh_idset entries; /* instances started */
     RH_VEC(const struct rh_library_row *) libraries;
-    struct rh_idset seen; /* functions connected already, by id */
+    struct rh_idset seen;                     /* functions connected already, by id */
     RH_VEC(uint32_t) target_list, entry_list; /* the sets as arrays, once solved */
     bool unknown;
 };
@@ -112,6 +125,7 @@ struct rh_pointsto {
     struct rh_module *module;
     struct rh_pointsto_options options;
     struct rh_pointsto_stats stats;
+    struct rh_layouts *layouts; /* types of heap objects belong to it */
     RH_VEC(struct node) nodes;
     RH_VEC(struct rh_cell) cells;
     uint32_t *cell_slots; /* open addressing by the cell's contents: cell + 1 */
@@ -120,16 +134,20 @@ struct rh_pointsto {
     RH_VEC(struct instance) instances;
     RH_VEC(struct copy) copies;
     RH_VEC(struct call) calls;
-    struct rh_map call_of;    /* (instance, call's value id) -> call number */
-    struct rh_map object_of;  /* value id of a global or function -> object */
-    struct rh_map constants;  /* value id of a constant -> node */
-    struct rh_map contents;   /* cell -> node of its contents */
+    struct rh_map call_of;     /* (instance, call's value id) -> call number */
+    struct rh_map object_of;   /* value id of a global or function -> object */
+    struct rh_map constants;   /* value id of a constant -> node */
+    RH_VEC(uint32_t) contents; /* by cell: node of what it holds, or NO_NODE */
     struct instance_list RH_VEC_BODY(uint32_t) * instances_of; /* by function id */
-    uint32_t *base_instance;  /* by function id, or RH_NO_INSTANCE */
-    uint8_t *wrapper;         /* by function id: analysed per call */
-    uint64_t cloned;          /* instructions analysed more than once */
-    uint32_t outside_object, outside, kept, own_kept;
-    bool outside_open; /* some code is there that the analysis knows nothing of */
+    uint32_t *base_instance; /* by function id, or RH_NO_INSTANCE */
+    uint8_t *wrapper;        /* by function id: analysed per call */
+    uint64_t cloned;         /* instructions analysed more than once */
+    uint64_t may_clone;      /* how many may be: a part of the program */
+    /* What comes from outside is one cell, which stands for any object the outside knows; what goes
+     * there ends in a sink that marks its object as known. */
+    uint32_t outside_object, outside_cell, outside, sink, kept, own_kept;
+    struct rh_idset outside_cells; /* once solved: one cell of every object that is known there */
+    bool outside_open;             /* some code is there that the analysis knows nothing of */
     struct rh_idset called_from_outside; /* instances */
     RH_VEC(uint32_t) outside_list;
     struct rh_idset outside_seen; /* functions by id */
@@ -148,12 +166,17 @@ uint32_t pt_add_object(struct rh_pointsto *p, enum rh_object_kind kind, struct r
                        uint32_t instance, uint64_t size);
 uint32_t pt_object_of(struct rh_pointsto *p, struct rh_value *global_or_function);
 uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *cell);
+/* Where an array begins and ends that a pointer to `offset` may be indexed in. C lets a pointer to
+ * an element move within its array, and a pointer to a member stay in the member. */
+void pt_reach(const struct object *o, int64_t offset, int64_t *begin, int64_t *end);
 /* The cell moved; false if that leads out of the object. */
 bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint32_t *out);
 /* The node of what the cell holds; NO_NODE if it can hold no pointer. */
 uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell);
-/* Calls `visit` with the contents of each pointer-sized part of `bytes` at the cell. */
-void pt_each_part(struct rh_pointsto *p, uint32_t cell, uint64_t bytes,
+/* Lets the outside read and write a field of an object that it knows. */
+void pt_open_field(struct rh_pointsto *p, uint32_t object, uint32_t node);
+/* Calls `visit` with the contents of each pointer-sized part of `bytes` behind the cell. */
+void pt_each_part(struct rh_pointsto *p, uint32_t cell, int64_t offset, uint64_t bytes,
                   void (*visit)(struct rh_pointsto *p, uint32_t contents, uint32_t other),
                   uint32_t other);
 uint32_t pt_add_copy(struct rh_pointsto *p, uint64_t bytes);

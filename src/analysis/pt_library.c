@@ -45,10 +45,27 @@ void pt_store(struct rh_pointsto *p, uint32_t pointer, uint32_t value)
                    &(struct use){.kind = USE_STORE, .node = value, .bytes = RH_POINTER_BYTES});
 }
 
+/* A struct is copied word by word; a pointer in it stands at a multiple of its size. */
+static void copy_words(struct rh_pointsto *p, uint32_t to, uint32_t from, uint64_t bytes)
+{
+    for (uint64_t at = 0; at + RH_POINTER_BYTES <= bytes; at += RH_POINTER_BYTES) {
+        struct use use = {.node = pt_add_node(p), .bytes = RH_POINTER_BYTES, .offset = (int64_t)at};
+        use.kind = USE_LOAD;
+        pt_add_use(p, from, &use);
+        use.kind = USE_STORE;
+        pt_add_use(p, to, &use);
+    }
+}
+
 void pt_copy_memory(struct rh_pointsto *p, uint32_t to, uint32_t from, uint64_t bytes)
 {
+    enum { MOST_WORDS = 32 };
     if (to == NO_NODE || from == NO_NODE)
         return;
+    if (bytes <= MOST_WORDS * RH_POINTER_BYTES) {
+        copy_words(p, to, from, bytes);
+        return;
+    }
     uint32_t copy = pt_add_copy(p, bytes);
     pt_add_use(p, from, &(struct use){.kind = USE_COPY_FROM, .node = copy});
     pt_add_use(p, to, &(struct use){.kind = USE_COPY_TO, .node = copy});
@@ -61,17 +78,14 @@ uint32_t pt_make_pointer(struct rh_pointsto *p, uint32_t object)
     return node;
 }
 
-/* Memory of a library function's own, which may point to itself. */
+/* Memory of a library function's own. */
 static uint32_t library_object(struct rh_pointsto *p, struct rh_value *fn, enum rh_object_kind kind)
 {
     uint64_t known, key = (uint64_t)1 << 40 | (uint64_t)kind << 36 | fn->id;
     if (rh_map_get(&p->object_of, key, &known))
         return (uint32_t)known;
     uint32_t object = pt_add_object(p, kind, fn, RH_NO_INSTANCE, 0);
-    struct rh_cell whole = {.object = object, .stride = 1, .end = INT64_MAX};
-    uint32_t cell = pt_cell(p, &whole);
     rh_map_put(&p->object_of, key, object);
-    pt_add_cell(p, pt_contents(p, cell), cell);
     return object;
 }
 
@@ -132,6 +146,16 @@ static uint32_t subject_of(struct rh_pointsto *p, uint32_t call, const struct rh
 
 /* --- effects --- */
 
+/* How many bytes the function writes at an argument, if its row says so; else 0. */
+static uint32_t written_bytes(const struct rh_library_row *row, int arg)
+{
+    for (uint32_t i = 0; i < row->effect_count; i++)
+        if (row->effects[i].kind == RH_EFFECT_WRITE && row->effects[i].arg == arg &&
+            !row->effects[i].indirect)
+            return row->effects[i].bytes;
+    return 0;
+}
+
 /* Gives the value to the result, or stores it where the effect says. */
 static void hand_over(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e,
                       uint32_t value)
@@ -140,9 +164,16 @@ static void hand_over(struct rh_pointsto *p, uint32_t call, const struct rh_effe
         pt_flow(p, value, pt_result(p, call));
         return;
     }
+    const struct rh_library_row *row = rh_vec_last(&p->calls.data[call].libraries);
+    uint32_t bytes = e->inside && !e->indirect ? written_bytes(row, e->arg) : 0;
     uint32_t last = e->rest ? p->calls.data[call].inst->op_count : (uint32_t)e->arg + 1;
-    for (uint32_t arg = (uint32_t)e->arg; arg < last; arg++)
-        pt_store(p, subject_of(p, call, e, arg), value);
+    for (uint32_t arg = (uint32_t)e->arg; arg < last; arg++) {
+        uint32_t place = bytes ? pt_argument(p, call, (int)arg) : subject_of(p, call, e, arg);
+        struct use use = {
+            .kind = USE_STORE, .node = value, .bytes = bytes ? bytes : RH_POINTER_BYTES};
+        if (place != NO_NODE && value != NO_NODE)
+            pt_add_use(p, place, &use);
+    }
 }
 
 /* The number a value is, also where a wrapper was made for a call that gives it; 0 if unknown. */
@@ -173,11 +204,31 @@ static uint64_t allocated_bytes(const struct rh_pointsto *p, uint32_t call,
     return bytes;
 }
 
+/* What the program declares the block to be, in the allocating function or in those it is a wrapper
+ * for. */
+static const struct rh_type *declared_type(const struct rh_pointsto *p, uint32_t call)
+{
+    const struct rh_value *v = p->calls.data[call].inst;
+    uint32_t instance = p->calls.data[call].instance;
+    for (;;) {
+        const struct rh_type *type = rh_layout_behind(p->layouts, v);
+        const struct instance *in = &p->instances.data[instance];
+        if (type || !in->public.call || in->is_entry)
+            return type;
+        v = in->public.call;
+        instance = in->public.caller;
+    }
+}
+
 static uint32_t allocate(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
 {
     uint32_t instance = p->calls.data[call].instance;
     uint32_t object = pt_add_object(p, RH_OBJECT_HEAP, p->calls.data[call].inst, instance,
                                     allocated_bytes(p, call, e));
+    const struct rh_type *type = declared_type(p, call);
+    uint64_t size = p->objects.data[object].public.size;
+    if (type && (!size || size >= type->alloc_size))
+        p->objects.data[object].type = type;
     uint32_t node = pt_make_pointer(p, object);
     if (e->from.inside)
         pt_store(p, inside(p, node), node);
@@ -197,8 +248,8 @@ static uint64_t copied_bytes(const struct rh_pointsto *p, uint32_t call, const s
 
 static void apply_copy(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
 {
-    uint32_t to = e->arg == RH_NO_ARG ? pt_result(p, call)
-                                      : subject_of(p, call, e, (uint32_t)e->arg);
+    uint32_t to =
+        e->arg == RH_NO_ARG ? pt_result(p, call) : subject_of(p, call, e, (uint32_t)e->arg);
     uint32_t from = value_of(p, call, &e->from);
     if (e->from.inside) { /* moved about: every word may end up in every other */
         to = inside(p, to);
@@ -336,8 +387,8 @@ void pt_connect_callback(struct rh_pointsto *p, const struct use *use, struct rh
     const struct rh_effect *e = use->effect;
     if (!fn->block_count)
         return;
-    uint32_t target = use->kind == USE_START ? pt_entry_instance(p, fn, use->call)
-                                             : pt_base_instance(p, fn);
+    uint32_t target =
+        use->kind == USE_START ? pt_entry_instance(p, fn, use->call) : pt_base_instance(p, fn);
     if (use->node != NO_NODE && fn->arg_count)
         pt_flow(p, use->node, pt_node_of(p, target, fn->args[0]));
     for (uint32_t i = 0; i < e->param_count && i < fn->arg_count; i++)

@@ -11,12 +11,11 @@ uint32_t pt_add_object(struct rh_pointsto *p, enum rh_object_kind kind, struct r
                        uint32_t instance, uint64_t size)
 {
     uint32_t id = (uint32_t)p->objects.len;
-    rh_vec_push(&p->objects, (struct object){.public = {.kind = kind,
-                                                        .id = id,
-                                                        .instance = instance,
-                                                        .value = value,
-                                                        .size = size},
-                                             .no_contents = kind == RH_OBJECT_FUNCTION});
+    rh_vec_push(
+        &p->objects,
+        (struct object){
+            .public = {.kind = kind, .id = id, .instance = instance, .value = value, .size = size},
+            .no_contents = kind == RH_OBJECT_FUNCTION});
     return id;
 }
 
@@ -27,6 +26,7 @@ static uint32_t add_global_object(struct rh_pointsto *p, struct rh_value *v)
     enum rh_object_kind kind = g->is_thread_local ? RH_OBJECT_THREAD_LOCAL : RH_OBJECT_GLOBAL;
     /* A flexible array at the end: the declared type says too little. */
     uint32_t id = pt_add_object(p, kind, v, RH_NO_INSTANCE, g->is_declaration ? 0 : size);
+    p->objects.data[id].type = g->is_declaration ? NULL : g->value_type;
     p->objects.data[id].public.is_const = g->is_const;
     return id;
 }
@@ -60,6 +60,24 @@ static bool same_cell(const struct rh_cell *a, const struct rh_cell *b)
            a->end == b->end;
 }
 
+/* How many ways to look at one object are told apart. A large struct has hundreds of members, each
+ * at one offset; hundreds of strides in one object are a sign that nothing is known of it. The more
+ * cells there are in all, the fewer each object may still get: what is lost in detail keeps the
+ * cost of large programs in bounds. */
+enum { STRIDED_WEIGHT = 16 };
+
+static bool is_crowded(const struct rh_pointsto *p, const struct object *o)
+{
+    static const struct {
+        size_t cells;
+        uint32_t untyped, typed;
+    } limits[] = {{20000, 300, 2000}, {40000, 60, 500}, {60000, 20, 60}, {SIZE_MAX, 1, 1}};
+    size_t i = 0;
+    while (p->cells.len > limits[i].cells)
+        i++;
+    return o->cell_count > (o->type ? limits[i].typed : limits[i].untyped);
+}
+
 static void grow_slots(struct rh_pointsto *p)
 {
     free(p->cell_slots);
@@ -81,8 +99,9 @@ uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *cell)
     for (; p->cell_slots[at]; at = (at + 1) & (p->cell_room - 1))
         if (same_cell(&p->cells.data[p->cell_slots[at] - 1], cell))
             return p->cell_slots[at] - 1;
-    p->objects.data[cell->object].cell_count++;
+    p->objects.data[cell->object].cell_count += cell->stride ? STRIDED_WEIGHT : 1;
     rh_vec_push(&p->cells, *cell);
+    rh_vec_push(&p->contents, NO_NODE);
     p->cell_slots[at] = (uint32_t)p->cells.len;
     return (uint32_t)p->cells.len - 1;
 }
@@ -117,7 +136,48 @@ static bool normalise(const struct rh_object *o, struct rh_cell *c)
     return c->offset <= size && c->offset >= -SLACK;
 }
 
-enum { MOST_CELLS = 200 };
+/* Unions, and the unnamed structs that initialisers are made of, do not show the members that the
+ * program uses. */
+static bool hides_members(const struct rh_type *t)
+{
+    return t->kind == RH_TYPE_STRUCT && (!t->name || strncmp(t->name, "union.", 6) == 0);
+}
+
+/* Widens [*begin, *end) to the parts of a `t` at `base` in which a pointer to `offset` may move. */
+static void widen(const struct rh_type *t, int64_t base, int64_t offset, int64_t *begin,
+                  int64_t *end)
+{
+    int64_t size = (int64_t)t->alloc_size;
+    if (offset < base || offset >= base + size)
+        return;
+    bool array = t->kind == RH_TYPE_ARRAY && t->elems[0]->alloc_size;
+    int64_t step = array ? (int64_t)t->elems[0]->alloc_size : 0;
+    if (offset == base || hides_members(t) || (array && (offset - base) % step == 0)) {
+        *begin = base < *begin ? base : *begin;
+        *end = base + size > *end ? base + size : *end;
+        return;
+    }
+    if (array)
+        widen(t->elems[0], base + (offset - base) / step * step, offset, begin, end);
+    for (uint64_t i = 0; t->kind == RH_TYPE_STRUCT && t->offsets && i < t->count; i++)
+        widen(t->elems[i], base + (int64_t)t->offsets[i], offset, begin, end);
+}
+
+void pt_reach(const struct object *o, int64_t offset, int64_t *begin, int64_t *end)
+{
+    int64_t size = o->type ? (int64_t)o->type->alloc_size : 0;
+    if (!size || offset < 0 || offset % size == 0) {
+        *begin = 0;
+        *end = INT64_MAX;
+        return;
+    }
+    *begin = *end = offset;
+    widen(o->type, offset / size * size, offset, begin, end);
+    if (*end == offset) { /* padding: as if nothing were known */
+        *begin = 0;
+        *end = INT64_MAX;
+    }
+}
 
 bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint32_t *out)
 {
@@ -128,27 +188,32 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
         return true;
     }
     if (by->stride) {
-        bool bounded = by->extent && !c.stride && !by->down;
-        int64_t begin = c.offset + by->start;
-        if (bounded)
-            c.end = begin + (int64_t)by->extent;
-        else if (!c.stride)
-            c.end = INT64_MAX;
+        int64_t begin = 0, end = INT64_MAX;
+        if (!c.stride && by->extent && !by->down) {
+            begin = c.offset + by->start;
+            end = begin + (int64_t)by->extent;
+        } else if (!c.stride && !(by->down && by->stride == 1)) {
+            pt_reach(&p->objects.data[c.object], c.offset, &begin, &end);
+        }
         uint64_t stride = c.stride ? pt_gcd(c.stride, by->stride) : by->stride;
+        bool was_strided = c.stride;
+        if (!c.stride)
+            c.end = end;
         c.stride = stride > UINT32_MAX ? 1 : (uint32_t)stride;
         c.offset += by->offset;
-        if (by->down && c.offset >= 0)
-            c.offset %= c.stride;
-        /* a[i - 1]: the first element that exists is meant. */
-        if (bounded && c.offset < begin)
+        /* Where bytes are walked through (strings), how far in is not told apart. */
+        if (c.stride < RH_POINTER_BYTES && !was_strided)
+            c.offset = begin;
+        /* a[i - 1] and pointers that move down: the first element that exists is meant. */
+        if ((by->down || c.offset < begin) && !(c.offset < 0 && !begin))
             c.offset = begin + ((c.offset - begin) % (int64_t)c.stride + c.stride) % c.stride;
-    } else {
+    } else if (c.stride == 0 || c.stride >= RH_POINTER_BYTES) {
         c.offset += by->offset;
     }
     if (!normalise(o, &c))
         return false;
     /* An object that is looked at in too many ways is from then on looked at as a whole. */
-    if (p->objects.data[c.object].cell_count > MOST_CELLS)
+    if (is_crowded(p, &p->objects.data[c.object]))
         c = (struct rh_cell){c.object, 1, 0, INT64_MAX};
     *out = pt_cell(p, &c);
     return true;
@@ -170,7 +235,8 @@ bool rh_cells_overlap(const struct rh_cell *a, uint64_t a_size, const struct rh_
     int64_t b_bytes = b_size && b_size < INT32_MAX ? (int64_t)b_size : INT32_MAX;
     int64_t a_last = a->stride ? a->end : a->offset + a_bytes;
     int64_t b_last = b->stride ? b->end : b->offset + b_bytes;
-    if ((a_last != INT64_MAX && b->offset >= a_last) || (b_last != INT64_MAX && a->offset >= b_last))
+    if ((a_last != INT64_MAX && b->offset >= a_last) ||
+        (b_last != INT64_MAX && a->offset >= b_last))
         return false;
     if (!a->stride)
         return true;
@@ -197,6 +263,25 @@ static void link_field(struct rh_pointsto *p, uint32_t object, const struct fiel
 
 static void copy_field(struct rh_pointsto *p, const struct watcher *w, const struct field *field);
 
+static void connect_pool(struct rh_pointsto *p, const struct pool *pool, const struct field *field)
+{
+    const struct rh_cell *c = &p->cells.data[field->cell];
+    int64_t last = c->stride ? c->end : c->offset + RH_POINTER_BYTES;
+    if (c->offset >= pool->end || last <= pool->begin)
+        return;
+    if (pool->into)
+        pt_add_copy_edge(p, field->node, pool->node);
+    else
+        pt_add_copy_edge(p, pool->node, field->node);
+}
+
+void pt_open_field(struct rh_pointsto *p, uint32_t object, uint32_t node)
+{
+    pt_add_copy_edge(p, node, p->sink);
+    if (!p->objects.data[object].public.is_const)
+        pt_add_cell(p, node, p->outside_cell);
+}
+
 /* An object whose fields multiply (a table of thousands, memory copied within itself at a distance)
  * is from some point on looked at as a whole. */
 enum { MOST_FIELDS = 400 };
@@ -211,33 +296,49 @@ uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell)
     const struct rh_cell *c = &p->cells.data[cell];
     const struct object *o = &p->objects.data[c->object];
     uint32_t object = c->object;
-    uint64_t known;
     if (o->public.kind == RH_OBJECT_OUTSIDE)
         return p->outside;
-    if (o->no_contents || c->offset < 0 ||
-        (o->public.size && c->offset >= (int64_t)o->public.size))
+    if (o->no_contents || c->offset < 0 || (o->public.size && c->offset >= (int64_t)o->public.size))
         return NO_NODE;
-    if (rh_map_get(&p->contents, cell, &known))
-        return (uint32_t)known;
+    if (p->contents.data[cell] != NO_NODE)
+        return p->contents.data[cell];
     if (o->fields.len >= MOST_FIELDS && !is_whole(c))
         return pt_contents(p, pt_cell(p, &(struct rh_cell){object, 1, 0, INT64_MAX}));
     struct field field = {cell, pt_add_node(p)};
-    rh_map_put(&p->contents, cell, field.node);
+    bool own = o->public.kind == RH_OBJECT_LIBRARY || o->public.kind == RH_OBJECT_OWN;
+    p->contents.data[cell] = field.node;
+    /* What a library's memory leads to is more of it. */
+    if (own)
+        pt_add_cell(p, field.node,
+                    pt_cell(p, &(struct rh_cell){.object = object, .end = INT64_MAX}));
+    if (p->objects.data[object].outside)
+        pt_open_field(p, object, field.node);
     link_field(p, object, &field);
     rh_vec_push(&p->objects.data[object].fields, field);
     for (size_t i = 0; i < p->objects.data[object].watchers.len; i++) {
         struct watcher w = p->objects.data[object].watchers.data[i];
         copy_field(p, &w, &field);
     }
+    for (size_t i = 0; i < p->objects.data[object].pools.len; i++) {
+        struct pool pool = p->objects.data[object].pools.data[i];
+        connect_pool(p, &pool, &field);
+    }
     return field.node;
 }
 
-void pt_each_part(struct rh_pointsto *p, uint32_t cell, uint64_t bytes,
+void pt_each_part(struct rh_pointsto *p, uint32_t cell, int64_t offset, uint64_t bytes,
                   void (*visit)(struct rh_pointsto *p, uint32_t contents, uint32_t other),
                   uint32_t other)
 {
-    enum { MOST = 16 }; /* parts of the largest vector */
+    enum { MOST = 32 }; /* more than the largest vector has */
     struct rh_cell c = p->cells.data[cell];
+    if (c.object == p->outside_object || (offset == 0 && bytes <= RH_POINTER_BYTES)) {
+        uint32_t whole = pt_contents(p, cell);
+        if (whole != NO_NODE)
+            visit(p, whole, other);
+        return;
+    }
+    c.offset += offset;
     uint64_t parts = (bytes + RH_POINTER_BYTES - 1) / RH_POINTER_BYTES;
     for (uint64_t i = 0; i < (parts ? parts : 1) && i < MOST; i++) {
         uint32_t node = pt_contents(p, pt_cell(p, &c));
@@ -252,7 +353,8 @@ void pt_each_part(struct rh_pointsto *p, uint32_t cell, uint64_t bytes,
 uint32_t pt_add_copy(struct rh_pointsto *p, uint64_t bytes)
 {
     struct copy copy = {.bytes = bytes};
-    copy.middle = pt_add_object(p, RH_OBJECT_HEAP, NULL, RH_NO_INSTANCE, 0);
+    copy.middle = bytes == UINT64_MAX ? pt_add_node(p)
+                                      : pt_add_object(p, RH_OBJECT_HEAP, NULL, RH_NO_INSTANCE, 0);
     rh_vec_push(&p->copies, copy);
     return (uint32_t)p->copies.len - 1;
 }
@@ -264,7 +366,11 @@ static bool place_in_copy(const struct rh_pointsto *p, const struct copy *copy,
 {
     int64_t bytes = copy->bytes < INT64_MAX ? (int64_t)copy->bytes : INT64_MAX;
     *out = (struct rh_cell){.object = copy->middle, .end = INT64_MAX};
-    (void)p;
+    if (!from->stride) {
+        int64_t begin, end;
+        pt_reach(&p->objects.data[from->object], from->offset, &begin, &end);
+        bytes = end - from->offset < bytes ? end - from->offset : bytes;
+    }
     if (!from->stride && !field->stride) {
         out->offset = field->offset - from->offset;
         return out->offset >= 0 && out->offset < bytes;
@@ -296,9 +402,15 @@ static void put_field(struct rh_pointsto *p, uint32_t copy, const struct field *
     if (f.stride && p->copies.data[copy].bytes != UINT64_MAX)
         by.extent = p->copies.data[copy].bytes;
     uint32_t cell;
+    if (!c.stride) {
+        int64_t begin, end;
+        pt_reach(&p->objects.data[c.object], c.offset, &begin, &end);
+        if (f.offset >= end - c.offset)
+            return;
+    }
     if (c.object == p->copies.data[copy].middle || !pt_shift(p, to, &by, &cell))
         return;
-    uint32_t node = pt_contents(p, cell);
+    uint32_t node = c.object == p->outside_object ? p->sink : pt_contents(p, cell);
     if (node != NO_NODE)
         pt_add_copy_edge(p, field->node, node);
 }
@@ -309,7 +421,7 @@ static void copy_field(struct rh_pointsto *p, const struct watcher *w, const str
     if (!place_in_copy(p, &p->copies.data[w->copy], &from, &part, &place))
         return;
     uint32_t cell = pt_cell(p, &place);
-    bool known = rh_map_has(&p->contents, cell);
+    bool known = p->contents.data[cell] != NO_NODE;
     struct field middle = {cell, pt_contents(p, cell)};
     pt_add_copy_edge(p, field->node, middle.node);
     if (known)
@@ -319,17 +431,50 @@ static void copy_field(struct rh_pointsto *p, const struct watcher *w, const str
         put_field(p, w->copy, &middle, to);
 }
 
+/* Adds the part of the object that the cell leads to; cells that add nothing are many. */
+static void add_pool(struct rh_pointsto *p, uint32_t cell, uint32_t node, bool into)
+{
+    const struct rh_cell *c = &p->cells.data[cell];
+    struct object *o = &p->objects.data[c->object];
+    struct pool pool = {.begin = c->offset, .end = c->end, .node = node, .into = into};
+    int64_t begin;
+    if (!c->stride)
+        pt_reach(o, c->offset, &begin, &pool.end);
+    if (o->public.kind == RH_OBJECT_OUTSIDE) {
+        if (into)
+            pt_add_copy_edge(p, p->outside, node);
+        else
+            pt_add_copy_edge(p, node, p->sink);
+        return;
+    }
+    rh_vec_each (struct pool, known, &o->pools)
+        if (known->node == node && known->into == into && known->begin <= pool.begin &&
+            known->end >= pool.end)
+            return;
+    if (o->no_contents)
+        return;
+    uint32_t object = c->object;
+    rh_vec_push(&o->pools, pool);
+    for (size_t i = 0; i < p->objects.data[object].fields.len; i++) {
+        struct field field = p->objects.data[object].fields.data[i];
+        connect_pool(p, &pool, &field);
+    }
+}
+
 void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
 {
+    if (p->copies.data[copy].bytes == UINT64_MAX) {
+        add_pool(p, cell, p->copies.data[copy].middle, true);
+        return;
+    }
     uint32_t object = p->cells.data[cell].object;
     struct object *o = &p->objects.data[object];
     struct watcher w = {copy, cell};
     if (o->public.kind == RH_OBJECT_OUTSIDE) {
-        struct rh_cell all = {.object = p->copies.data[copy].middle,
-                              .stride = RH_POINTER_BYTES,
-                              .end = INT64_MAX};
+        struct rh_cell all = {
+            .object = p->copies.data[copy].middle, .stride = RH_POINTER_BYTES, .end = INT64_MAX};
         struct field outside = {pt_cell(p, &all), 0};
-        bool known = rh_map_has(&p->contents, outside.cell);
+        bool known = p->contents.data[outside.cell] != NO_NODE;
         outside.node = pt_contents(p, outside.cell);
         pt_add_copy_edge(p, p->outside, outside.node);
         uint32_t to;
@@ -349,6 +494,10 @@ void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
 void pt_copy_to(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
 {
     uint32_t middle = p->copies.data[copy].middle;
+    if (p->copies.data[copy].bytes == UINT64_MAX) {
+        add_pool(p, cell, middle, false);
+        return;
+    }
     if (!rh_idset_add(&p->copies.data[copy].to, cell))
         return;
     for (size_t i = 0; i < p->objects.data[middle].fields.len; i++) {

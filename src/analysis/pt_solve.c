@@ -51,7 +51,8 @@ static uint32_t heap_pop(struct rh_pointsto *p)
         size_t child = 2 * at + 1;
         if (child >= len)
             break;
-        if (child + 1 < len && p->nodes.data[heap[child + 1]].rank < p->nodes.data[heap[child]].rank)
+        if (child + 1 < len &&
+            p->nodes.data[heap[child + 1]].rank < p->nodes.data[heap[child]].rank)
             child++;
         if (p->nodes.data[heap[child]].rank >= p->nodes.data[last].rank)
             break;
@@ -113,14 +114,36 @@ static void shift_cells(struct rh_pointsto *p, const struct rh_idset *cells,
     rh_idset_release(&out);
 }
 
+static bool same_shift(const struct shift *a, const struct shift *b)
+{
+    return a->offset == b->offset && a->stride == b->stride && a->start == b->start &&
+           a->extent == b->extent && a->down == b->down;
+}
+
+static const struct shift_edge *find_shift(const struct node *n, const struct shift *by)
+{
+    rh_vec_each (struct shift_edge, edge, &n->shifts)
+        if (same_shift(&edge->by, by))
+            return edge;
+    return NULL;
+}
+
+/* Nodes that were merged have the same members accessed through them in many places: each distinct
+ * shift is made once, into a node from which the others copy. */
 void pt_add_shift_edge(struct rh_pointsto *p, uint32_t from, uint32_t to, const struct shift *by)
 {
     if (!by->offset && !by->stride) {
         pt_add_copy_edge(p, from, to);
         return;
     }
-    struct shift_edge edge = {to, *by};
     from = pt_find(p, from);
+    const struct shift_edge *known = find_shift(&p->nodes.data[from], by);
+    if (known) {
+        pt_add_copy_edge(p, known->to, to);
+        return;
+    }
+    struct shift_edge edge = {pt_add_node(p), *by};
+    pt_add_copy_edge(p, edge.to, to);
     rh_vec_push(&p->nodes.data[from].shifts, edge);
     p->new_edges++;
     p->stats.edges++;
@@ -136,7 +159,7 @@ static void flow_out(struct rh_pointsto *p, uint32_t contents, uint32_t target)
 
 static void flow_in(struct rh_pointsto *p, uint32_t contents, uint32_t value)
 {
-    pt_add_copy_edge(p, value, contents);
+    pt_add_copy_edge(p, value, contents == p->outside ? p->sink : contents);
 }
 
 static void use_cell(struct rh_pointsto *p, const struct use *use, uint32_t cell)
@@ -145,11 +168,11 @@ static void use_cell(struct rh_pointsto *p, const struct use *use, uint32_t cell
     const struct rh_object *o = &p->objects.data[object].public;
     switch (use->kind) {
     case USE_LOAD:
-        pt_each_part(p, cell, use->bytes, flow_out, use->node);
+        pt_each_part(p, cell, use->offset, use->bytes, flow_out, use->node);
         break;
     case USE_STORE:
         if (!o->is_const)
-            pt_each_part(p, cell, use->bytes, flow_in, use->node);
+            pt_each_part(p, cell, use->offset, use->bytes, flow_in, use->node);
         break;
     case USE_COPY_FROM:
         pt_copy_from(p, use->node, cell);
@@ -176,11 +199,44 @@ static void use_cells(struct rh_pointsto *p, const struct use *use, const struct
         use_cell(p, use, cell);
 }
 
+/* A load or store of the same part through the same pointers; its node serves both. */
+static const struct use *find_use(const struct node *n, const struct use *use)
+{
+    if (use->kind != USE_LOAD && use->kind != USE_STORE)
+        return NULL;
+    rh_vec_each (struct use, known, &n->uses)
+        if (known->kind == use->kind && known->offset == use->offset && known->bytes == use->bytes)
+            return known;
+    return NULL;
+}
+
+static bool join_use(struct rh_pointsto *p, uint32_t node, const struct use *use)
+{
+    const struct use *known = find_use(&p->nodes.data[node], use);
+    if (!known)
+        return false;
+    if (use->kind == USE_LOAD)
+        pt_add_copy_edge(p, known->node, use->node);
+    else
+        pt_add_copy_edge(p, use->node, known->node);
+    return true;
+}
+
 void pt_add_use(struct rh_pointsto *p, uint32_t node, const struct use *use)
 {
     struct rh_idset known = RH_IDSET_INIT;
     struct use copy = *use;
     node = pt_find(p, node);
+    if (join_use(p, node, &copy))
+        return;
+    /* A value that others may store through the same pointer must not get theirs. */
+    if (copy.kind == USE_LOAD || copy.kind == USE_STORE) {
+        copy.node = pt_add_node(p);
+        if (copy.kind == USE_LOAD)
+            pt_add_copy_edge(p, copy.node, use->node);
+        else
+            pt_add_copy_edge(p, use->node, copy.node);
+    }
     rh_vec_push(&p->nodes.data[node].uses, copy);
     rh_idset_copy(&known, &p->nodes.data[node].cells);
     use_cells(p, &copy, &known);
@@ -193,7 +249,6 @@ static void merge(struct rh_pointsto *p, uint32_t from, uint32_t into)
 {
     struct node *a = &p->nodes.data[from], *b = &p->nodes.data[into];
     struct rh_idset all = RH_IDSET_INIT;
-    a->rep = into;
     p->stats.cycles_merged++;
     /* What either has passed on, the other's edges and uses have not seen. */
     rh_idset_unite(&all, &a->cells);
@@ -206,18 +261,26 @@ static void merge(struct rh_pointsto *p, uint32_t from, uint32_t into)
     }
     rh_idset_unite_new(&b->news, &all, &b->cells);
     rh_idset_unite(&b->copies, &a->copies);
-    rh_vec_each (struct shift_edge, edge, &a->shifts)
-        rh_vec_push(&b->shifts, *edge);
-    rh_vec_each (struct use, use, &a->uses)
-        rh_vec_push(&b->uses, *use);
-    rh_idset_release(&all);
-    rh_idset_release(&a->cells);
-    rh_idset_release(&a->news);
-    rh_idset_release(&a->copies);
-    rh_vec_free(&a->shifts);
-    rh_vec_free(&a->uses);
+    struct node old = *a;
+    *a = (struct node){.rep = into, .queued = a->queued};
     if (!rh_idset_is_empty(&b->news))
         enqueue(p, into);
+    rh_vec_each (struct shift_edge, edge, &old.shifts) {
+        const struct shift_edge *known = find_shift(&p->nodes.data[into], &edge->by);
+        if (known)
+            pt_add_copy_edge(p, known->to, edge->to);
+        else
+            rh_vec_push(&p->nodes.data[into].shifts, *edge);
+    }
+    rh_vec_each (struct use, use, &old.uses)
+        if (!join_use(p, into, use))
+            rh_vec_push(&p->nodes.data[into].uses, *use);
+    rh_idset_release(&all);
+    rh_idset_release(&old.cells);
+    rh_idset_release(&old.news);
+    rh_idset_release(&old.copies);
+    rh_vec_free(&old.shifts);
+    rh_vec_free(&old.uses);
 }
 
 /* The graph as arrays, over all nodes; merged ones have no edges. */

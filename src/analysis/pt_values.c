@@ -131,9 +131,8 @@ static void read_declaration(struct rh_pointsto *p, struct rh_value *v)
     struct rh_cell whole = {.object = pt_object_of(p, v), .stride = 1, .end = INT64_MAX};
     uint32_t contents = pt_contents(p, pt_cell(p, &whole));
     uint32_t own = pt_add_object(p, RH_OBJECT_LIBRARY, v, RH_NO_INSTANCE, 0);
-    struct rh_cell inside = {.object = own, .stride = 1, .end = INT64_MAX};
+    struct rh_cell inside = {.object = own, .end = INT64_MAX};
     pt_add_cell(p, contents, pt_cell(p, &inside));
-    pt_add_cell(p, pt_contents(p, pt_cell(p, &inside)), pt_cell(p, &inside));
     pt_add_copy_edge(p, p->kept, contents);
     pt_add_use(p, contents, &(struct use){.kind = USE_LIBRARY, .node = NO_NODE, .effect = &later});
 }
@@ -210,6 +209,7 @@ static void read_alloca(const struct reader *r, struct rh_value *v)
     uint32_t node = pt_node_of(r->p, r->instance, v);
     struct rh_cell cell = {.end = INT64_MAX};
     cell.object = pt_add_object(r->p, RH_OBJECT_STACK, v, r->instance, size);
+    r->p->objects.data[cell.object].type = v->access;
     pt_add_cell(r->p, node, pt_cell(r->p, &cell));
 }
 
@@ -251,12 +251,38 @@ static void read_copies(const struct reader *r, struct rh_value *v)
         flow(r, v->ops[i], v);
 }
 
+static bool is_op(const struct rh_value *v, enum rh_op op)
+{
+    return (v->kind == RH_VALUE_INST || v->kind == RH_VALUE_EXPR) && v->op == op;
+}
+
+/* Is the result no address any more: the distance of two pointers, the low bits of one, a hash? */
+static bool is_mere_number(const struct rh_value *v)
+{
+    enum { PAGE = 4096 };
+    const struct rh_value *by = v->ops[1];
+    switch (v->op) {
+    case RH_OP_SUB:
+        return is_op(by, RH_OP_PTRTOINT);
+    case RH_OP_AND:
+        return by->kind == RH_VALUE_INT && by->num >= 0 && by->num < PAGE;
+    case RH_OP_LSHR:
+    case RH_OP_ASHR: /* bits kept in the upper end of a pointer are shifted out and back */
+        return !is_op(v->ops[0], RH_OP_SHL);
+    default:
+        return false;
+    }
+}
+
 /* An integer computed from a pointer may be turned back into one, to anywhere in its object. */
 static void read_arithmetic(const struct reader *r, struct rh_value *v)
 {
     struct rh_value *number = v->ops[1];
-    if (v->op == RH_OP_ADD && number->kind == RH_VALUE_INT) {
-        flow_moved(r, v->ops[0], v, &(struct shift){.offset = number->num});
+    if (is_mere_number(v))
+        return;
+    if ((v->op == RH_OP_ADD || v->op == RH_OP_SUB) && number->kind == RH_VALUE_INT) {
+        int64_t distance = v->op == RH_OP_ADD ? number->num : (int64_t) - (uint64_t)number->num;
+        flow_moved(r, v->ops[0], v, &(struct shift){.offset = distance});
         return;
     }
     flow_moved(r, v->ops[0], v, &anywhere);

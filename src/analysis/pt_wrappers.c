@@ -89,6 +89,7 @@ void pt_find_wrappers(struct rh_pointsto *p)
     rh_graph_components(g, component, order);
     for (uint32_t i = 0; i < count; i++) {
         struct rh_function *fn = order[i];
+        p->may_clone += fn->inst_count / 4;
         bool cyclic = (i && component[order[i - 1]->id] == component[fn->id]) ||
                       (i + 1 < count && component[order[i + 1]->id] == component[fn->id]) ||
                       calls_itself(g, fn);

@@ -16,11 +16,11 @@
 #include "base/args.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "cli/findings.h"
 #include "instrument/keys.h"
 #include "ir/assembly.h"
 #include "ir/link.h"
 #include "ir/rewrite.h"
-#include "cli/findings.h"
 #include "store/sidecar.h"
 
 enum { MODULE_LEVEL = 3 }; /* of zstd: the link waits for it */
@@ -120,19 +120,18 @@ static void add_sites(struct work *w, struct rh_sidecar_writer *writer)
     for (size_t i = 0; i < w->sites.sites.len; i++) {
         const struct rh_site *site = &w->sites.sites.data[i];
         struct rh_sidecar_function function = rh_sources_function(site->inst->fn);
-        rh_sidecar_add_site(
-            writer, &(struct rh_sidecar_site){
-                        .number = (uint32_t)i,
-                        .fingerprint = site->fingerprint,
-                        .key = site->key,
-                        .access = site->record.access,
-                        .order = site->record.order,
-                        .size = site->record.size,
-                        .flags = site->record.flags,
-                        .function = &function,
-                        .location = rh_sources_location(&sources, site->inst->loc),
-                        .expression = site->expression,
-                    });
+        rh_sidecar_add_site(writer, &(struct rh_sidecar_site){
+                                        .number = (uint32_t)i,
+                                        .fingerprint = site->fingerprint,
+                                        .key = site->key,
+                                        .access = site->record.access,
+                                        .order = site->record.order,
+                                        .size = site->record.size,
+                                        .flags = site->record.flags,
+                                        .function = &function,
+                                        .location = rh_sources_location(&sources, site->inst->loc),
+                                        .expression = site->expression,
+                                    });
     }
     rh_map_release(&sources.done);
 }
@@ -293,7 +292,8 @@ int main(int argc, char **argv)
     const struct rh_command command = {
         .name = "racehive-instrument",
         .synopsis = "--input=FILE --object=FILE --sidecar=FILE --program=FILE [OPTIONS]",
-        .summary = "Finds candidates and puts keys into a merged module; run by racehive-ld, not by hand.",
+        .summary =
+            "Finds candidates and puts keys into a merged module; run by racehive-ld, not by hand.",
         .options = table,
     };
     rh_log_set_program("racehive");

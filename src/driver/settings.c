@@ -153,7 +153,8 @@ bool rh_settings_owns(const char *word)
 
 enum rh_status rh_settings_read_environment(struct rh_settings *settings)
 {
-    *settings = (struct rh_settings){.profile = RH_PROFILE_PRODUCTION, .keys = "patch", .sites = "candidates"};
+    *settings = (struct rh_settings){
+        .profile = RH_PROFILE_PRODUCTION, .keys = "patch", .sites = "candidates"};
     for (size_t i = 0; i < TABLE_COUNT; i++) {
         const char *value = table[i].variable ? getenv(table[i].variable) : NULL;
         if (!value || !*value)

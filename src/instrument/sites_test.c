@@ -13,7 +13,7 @@
     "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:"  \
     "32:64-S128\"\n"                                                                               \
     "target triple = \"x86_64-pc-linux-gnu\"\n"                                                    \
-    "@g = global i32 0\n@c = constant i32 7\n@t = internal thread_local global i32 0\n"                     \
+    "@g = global i32 0\n@c = constant i32 7\n@t = internal thread_local global i32 0\n"            \
     "declare void @other()\ndeclare void @keep(ptr)\n"                                             \
     "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"                                     \
     "declare ptr @llvm.threadlocal.address.p0(ptr)\n"

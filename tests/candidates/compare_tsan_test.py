@@ -9,7 +9,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-LOG = os.path.join(HERE, "testdata", "two_programs.tsan.log")
+LOG = os.path.join(HERE, "testdata", "two_programs.tsan.txt")
 # What the log tells: two interceptors whose callers count, one plain pair, and one allocation.
 RACES = [("library_memcpy.c", 8, "library_memcpy.c", 28),
          ("library_memcpy.c", 29, "library_memcpy.c", 13),

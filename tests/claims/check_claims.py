@@ -57,7 +57,8 @@ def check_llvm_only_in_ir():
 MAY_USE = {
     "base": {"base"},
     "ir": {"base", "ir"},
-    "instrument": {"base", "ir", "instrument", "racehive"},
+    "analysis": {"base", "ir", "analysis", "racehive"},
+    "instrument": {"base", "ir", "analysis", "instrument", "racehive"},
     "driver": {"base", "driver"},
     "store": {"base", "store", "racehive"},
 }
