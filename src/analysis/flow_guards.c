@@ -111,8 +111,9 @@ static bool place_in_cell(const struct side *s, const struct relation *r,
         .behind = r->behind,
     };
     if (r->lock.term_count == 0) {
-        /* The lock is fixed in the block; or in the element, if the access stays in it. */
-        return r->same_root && (cell->stride == 0 || terms == 0);
+        /* The lock is fixed in the block; or in the element, if the access stays in it; or it is
+         * some lock elsewhere, and the access always at this one place. */
+        return r->same_root ? cell->stride == 0 || terms == 0 : cell->stride == 0 && terms == 0;
     }
     /* The lock goes by the index that the access goes by. */
     if (cell->stride || terms != 1 || r->lock.term_count != 1 ||
