@@ -2,7 +2,6 @@
 #include "analysis/analysis.h"
 
 #include <string.h>
-#include <time.h>
 
 const char *rh_phase_name(enum rh_phase phase)
 {
@@ -14,50 +13,50 @@ const char *rh_phase_name(enum rh_phase phase)
     return names[phase];
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void run_phase(enum rh_phase phase, struct rh_module *m, const struct rh_analysis_options *o,
+static void run_phase(enum rh_phase phase, struct rh_module *m, bool is_library,
                       struct rh_analysis *a)
 {
+    struct rh_pointsto_options pointsto = {.is_library = is_library, .patience = &a->patience};
+    struct rh_flow_options flow = {.is_library = is_library, .patience = &a->patience};
     switch (phase) {
     case RH_PHASE_ACCESSES:
         rh_accesses_collect(m, &a->accesses);
         break;
     case RH_PHASE_POINTSTO:
-        a->pointsto =
-            rh_pointsto_solve(m, &(struct rh_pointsto_options){.is_library = o->is_library});
+        a->pointsto = rh_pointsto_solve(m, &pointsto);
         break;
     case RH_PHASE_FLOW:
-        a->flow =
-            rh_flow_run(m, a->pointsto, &(struct rh_flow_options){.is_library = o->is_library});
+        a->flow = rh_flow_run(m, a->pointsto, &flow);
         break;
     case RH_PHASE_SHARING:
         a->sharing = rh_sharing_find(m, a->pointsto);
         break;
     case RH_PHASE_CANDIDATES:
-        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->sharing, &a->pairs);
+        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->sharing, &a->patience, &a->pairs);
         break;
     case RH_PHASE_COUNT:
         break;
     }
 }
 
-void rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *options,
+bool rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *options,
                      struct rh_analysis *out)
 {
     memset(out, 0, sizeof *out);
+    if (options->seconds > 0)
+        out->patience.deadline = rh_patience_now() + options->seconds;
     for (enum rh_phase phase = 0; phase < RH_PHASE_COUNT; phase++) {
-        double begin = now();
-        run_phase(phase, m, options, out);
-        out->seconds[phase] = now() - begin;
+        double begin = rh_patience_now();
+        run_phase(phase, m, options->is_library, out);
+        out->seconds[phase] = rh_patience_now() - begin;
+        if (rh_patience_is_lost(&out->patience)) {
+            out->gave_up = phase;
+            return false;
+        }
         if (options->progress)
             options->progress(phase, out->seconds[phase]);
     }
+    return true;
 }
 
 void rh_analysis_release(struct rh_analysis *a)

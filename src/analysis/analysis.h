@@ -40,15 +40,19 @@ struct rh_analysis {
     struct rh_sharing *sharing;
     struct rh_pairs pairs;
     double seconds[RH_PHASE_COUNT];
+    struct rh_patience patience;
+    enum rh_phase gave_up; /* in which phase time was up */
 };
 
 struct rh_analysis_options {
     bool is_library; /* a shared library: any exported function may be called by any thread */
+    double seconds;  /* that it may take; 0: as long as it wants */
     /* Called after each phase; may be NULL. */
     void (*progress)(enum rh_phase phase, double seconds);
 };
 
-void rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *options,
+/* False if time was up: then nothing is known, and all that may be shared must count as a site. */
+bool rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *options,
                      struct rh_analysis *out);
 void rh_analysis_release(struct rh_analysis *a);
 

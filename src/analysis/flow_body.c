@@ -81,7 +81,7 @@ static bool read_event(struct rh_flow *f, struct flow_body *body, struct rh_valu
 {
     if (!inst->callee || inst->intrinsic || inst->callee->kind == RH_VALUE_ASM)
         return false;
-    *ev = (struct flow_event){.inst = inst, .starts = FLOW_NONE};
+    *ev = (struct flow_event){.inst = inst, .bundle = FLOW_NONE, .starts = FLOW_NONE};
     ev->call = rh_pointsto_call(f->pointsto, body->instance, inst);
     const struct rh_value *callee = strip_callee(inst->callee);
     bool is_known = callee->kind == RH_VALUE_FUNCTION && callee->fn->block_count;
@@ -137,27 +137,110 @@ static void add_caller(struct rh_flow *f, uint32_t callee, uint32_t caller,
     rh_vec_push(&f->bodies[callee].callers, (struct flow_caller){caller, ev, starts});
 }
 
+uint32_t flow_callees(const struct rh_flow *f, const struct flow_event *ev,
+                      uint32_t out[FLOW_MOST_TARGETS + 1])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; ev->bundle == FLOW_NONE && i < ev->call.count; i++)
+        out[count++] = ev->call.targets[i];
+    if (ev->bundle != FLOW_NONE)
+        out[count++] = ev->bundle;
+    if (ev->runs_outside && f->outside_bundle != FLOW_NONE)
+        out[count++] = f->outside_bundle;
+    return count;
+}
+
+void flow_follow_calls(const struct rh_flow *f, struct rh_bitset *seen)
+{
+    RH_VEC(uint32_t) work = RH_VEC_INIT;
+    size_t bit;
+    for (size_t at = 0; rh_bitset_next(seen, &at, &bit);)
+        rh_vec_push(&work, (uint32_t)bit);
+    while (work.len) {
+        const struct flow_body *body = &f->bodies[rh_vec_pop(&work)];
+        for (uint32_t i = 0; i < body->target_count; i++)
+            if (rh_bitset_set(seen, body->targets[i]))
+                rh_vec_push(&work, body->targets[i]);
+        for (uint32_t i = 0; i < body->event_count; i++) {
+            uint32_t callees[FLOW_MOST_TARGETS + 1];
+            uint32_t count = flow_callees(f, &body->events[i], callees);
+            for (uint32_t k = 0; k < count; k++)
+                if (rh_bitset_set(seen, callees[k]))
+                    rh_vec_push(&work, callees[k]);
+        }
+    }
+    rh_vec_free(&work);
+}
+
 static void link_callers(struct rh_flow *f, struct flow_body *body)
 {
+    for (uint32_t i = 0; i < body->target_count; i++)
+        add_caller(f, body->targets[i], body->instance, NULL, false);
     for (uint32_t i = 0; i < body->event_count; i++) {
         const struct flow_event *ev = &body->events[i];
-        uint32_t count;
+        uint32_t callees[FLOW_MOST_TARGETS + 1], count = flow_callees(f, ev, callees);
+        for (uint32_t k = 0; k < count; k++)
+            add_caller(f, callees[k], body->instance, ev, false);
         const uint32_t *entries =
             rh_pointsto_entries(f->pointsto, body->instance, ev->inst, &count);
-        for (uint32_t k = 0; k < ev->call.count; k++)
-            add_caller(f, ev->call.targets[k], body->instance, ev, false);
         for (uint32_t k = 0; k < count; k++)
             add_caller(f, entries[k], body->instance, ev, true);
-        for (uint32_t k = 0; ev->runs_outside && k < f->outside_count; k++)
-            add_caller(f, f->outside[k], body->instance, ev, false);
     }
+}
+
+/* --- bundles --- */
+
+struct bundles {
+    struct rh_flow *f;
+    RH_VEC(struct flow_body) all;
+    struct rh_map of; /* hash -> number */
+};
+
+static uint32_t add_bundle(struct bundles *b, const uint32_t *targets, uint32_t count, bool repeats)
+{
+    uint64_t key = flow_hash(targets, count * sizeof *targets) + repeats, known;
+    for (; rh_map_get(&b->of, key, &known); key++) {
+        const struct flow_body *body = &b->all.data[known];
+        if (body->target_count == count && body->repeats == repeats &&
+            memcmp(body->targets, targets, count * sizeof *targets) == 0)
+            return b->f->body_count + (uint32_t)known;
+    }
+    struct flow_body body = {.instance = b->f->body_count + (uint32_t)b->all.len,
+                             .targets = targets,
+                             .target_count = count,
+                             .repeats = repeats,
+                             .summary = FLOW_NONE};
+    rh_map_put(&b->of, key, b->all.len);
+    rh_vec_push(&b->all, body);
+    return body.instance;
+}
+
+/* What a library function or the outside calls it may call again and again. */
+static void make_bundles(struct rh_flow *f)
+{
+    struct bundles b = {.f = f};
+    for (uint32_t i = 0; i < f->body_count; i++)
+        for (uint32_t k = 0; k < f->bodies[i].event_count; k++) {
+            struct flow_event *ev = &f->bodies[i].events[k];
+            if (ev->call.count > FLOW_MOST_TARGETS)
+                ev->bundle = add_bundle(&b, ev->call.targets, ev->call.count, !ev->direct);
+        }
+    f->outside_bundle =
+        f->outside_count ? add_bundle(&b, f->outside, f->outside_count, true) : FLOW_NONE;
+    f->bundle_count = (uint32_t)b.all.len;
+    f->bodies =
+        rh_realloc_array(f->bodies, f->body_count + (size_t)f->bundle_count, sizeof *f->bodies);
+    if (b.all.len)
+        memcpy(f->bodies + f->body_count, b.all.data, b.all.len * sizeof *b.all.data);
+    rh_vec_free(&b.all);
+    rh_map_release(&b.of);
 }
 
 /* A function that calls one with locks or threads has them too. */
 static void spread_flags(struct rh_flow *f)
 {
     RH_VEC(uint32_t) work = RH_VEC_INIT;
-    for (uint32_t i = 0; i < f->body_count; i++)
+    for (uint32_t i = 0; i < f->body_count + f->bundle_count; i++)
         if (f->bodies[i].has_locks || f->bodies[i].has_threads)
             rh_vec_push(&work, i);
     while (work.len) {
@@ -267,14 +350,15 @@ void flow_bodies_build(struct rh_flow *f)
         read_body(f, body);
     }
     find_outside_locks(f);
-    for (uint32_t i = 0; i < f->body_count; i++)
+    make_bundles(f);
+    for (uint32_t i = 0; i < f->body_count + f->bundle_count; i++)
         link_callers(f, &f->bodies[i]);
     spread_flags(f);
 }
 
 void flow_bodies_release(struct rh_flow *f)
 {
-    for (uint32_t i = 0; i < f->body_count; i++) {
+    for (uint32_t i = 0; i < f->body_count + f->bundle_count; i++) {
         rh_vec_free(&f->bodies[i].callers);
         rh_vec_free(&f->bodies[i].contexts);
         for (uint32_t k = 0; k < f->bodies[i].event_count; k++)
@@ -311,6 +395,8 @@ static bool find_once(struct rh_flow *f, const struct flow_body *body)
         return false;
     const struct flow_caller *c = &body->callers.data[0];
     uint64_t thread;
+    if (!c->event)
+        return false;
     if (c->starts &&
         (!rh_map_get(&f->thread_of, flow_pair(c->instance, c->event->inst->id), &thread) ||
          f->threads.data[thread].public.kind != RH_THREAD_CREATED))
@@ -388,24 +474,12 @@ const struct flow_summary *flow_summary_of(struct rh_flow *f, uint32_t instance)
         return &f->summaries.data[f->bodies[instance].summary];
     struct flow_summary sum = {0};
     struct rh_bitset seen = RH_BITSET_INIT;
-    RH_VEC(uint32_t) work = RH_VEC_INIT;
+    size_t bit;
     rh_bitset_set(&seen, instance);
-    rh_vec_push(&work, instance);
-    while (work.len) {
-        const struct flow_body *body = &f->bodies[rh_vec_pop(&work)];
-        for (uint32_t i = 0; i < body->event_count; i++) {
-            const struct flow_event *ev = &body->events[i];
-            uint32_t outside = ev->runs_outside ? f->outside_count : 0;
-            sum_event(f, body, ev, &sum);
-            for (uint32_t k = 0; k < ev->call.count + outside; k++) {
-                uint32_t to =
-                    k < ev->call.count ? ev->call.targets[k] : f->outside[k - ev->call.count];
-                if (rh_bitset_set(&seen, to))
-                    rh_vec_push(&work, to);
-            }
-        }
-    }
-    rh_vec_free(&work);
+    flow_follow_calls(f, &seen);
+    for (size_t at = 0; rh_bitset_next(&seen, &at, &bit);)
+        for (uint32_t i = 0; i < f->bodies[bit].event_count; i++)
+            sum_event(f, &f->bodies[bit], &f->bodies[bit].events[i], &sum);
     rh_bitset_release(&seen);
     f->bodies[instance].summary = (uint32_t)f->summaries.len;
     rh_vec_push(&f->summaries, sum);

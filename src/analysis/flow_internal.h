@@ -114,9 +114,13 @@ struct flow_release {
 
 /* --- bodies --- */
 
+/* Calls of more than this many targets share a bundle: a body of its own that calls them all. */
+enum { FLOW_MOST_TARGETS = 8 };
+
 struct flow_event {
     struct rh_value *inst;
     struct rh_call_targets call;
+    uint32_t bundle;   /* for its targets, if they are many, or FLOW_NONE */
     bool direct;       /* the targets are given the call's own arguments */
     bool runs_outside; /* may call whatever the outside knows */
     bool ends_thread;
@@ -152,7 +156,10 @@ struct flow_caller {
 
 struct flow_body {
     uint32_t instance;
-    struct rh_function *fn;
+    struct rh_function *fn;  /* NULL for bundles */
+    const uint32_t *targets; /* of bundles */
+    uint32_t target_count;
+    bool repeats; /* bundle: calls any of them, any number of times */
     struct flow_event *events;
     uint32_t event_count;
     uint32_t *first_event;       /* by block id, block count + 1 entries */
@@ -220,6 +227,7 @@ struct flow_unstable {
 };
 
 struct rh_flow {
+    struct rh_patience *patience;
     struct rh_module *module;
     const struct rh_pointsto *pointsto;
     bool is_library;
@@ -228,9 +236,10 @@ struct rh_flow {
     struct rh_fresh *fresh;
 
     /* bodies and threads */
-    struct flow_body *bodies; /* by instance */
-    uint32_t body_count;
-    uint32_t *outside; /* instances that the outside may call */
+    struct flow_body *bodies; /* by instance; bundles behind them */
+    uint32_t body_count, bundle_count;
+    uint32_t outside_bundle; /* of what the outside may call, or FLOW_NONE */
+    uint32_t *outside;       /* instances that the outside may call */
     uint32_t outside_count;
     struct rh_bitset outside_objects;
     bool outside_has_locks, has_locks, can_cancel;
@@ -384,6 +393,11 @@ bool flow_runs_once(struct rh_flow *f, uint32_t instance);
 /* The same of one instruction in it. */
 bool flow_runs_at_most_once(struct rh_flow *f, uint32_t instance, const struct rh_value *inst);
 bool flow_is_single(struct rh_flow *f, uint32_t object);
+/* Adds to `seen` all bodies that are reached by calls from those in it. */
+void flow_follow_calls(const struct rh_flow *f, struct rh_bitset *seen);
+/* The bodies that a call leads to: instances and bundles. */
+uint32_t flow_callees(const struct rh_flow *f, const struct flow_event *ev,
+                      uint32_t out[FLOW_MOST_TARGETS + 1]);
 const struct flow_summary *flow_summary_of(struct rh_flow *f, uint32_t instance);
 /* The state number of an instruction's segment; `is_event`: the next segment begins behind it. */
 uint32_t flow_segment(const struct flow_body *body, const struct rh_value *inst, bool *is_event);

@@ -123,28 +123,15 @@ static bool note_write(struct rh_flow *f, const struct flow_write *w, void *data
 /* May the call lead to one of the instances? */
 static bool leads_to(struct rh_flow *f, const struct flow_event *ev, const struct rh_idset *goals)
 {
+    uint32_t callees[FLOW_MOST_TARGETS + 1], count = flow_callees(f, ev, callees);
     struct rh_bitset seen = RH_BITSET_INIT;
-    RH_VEC(uint32_t) work = RH_VEC_INIT;
     bool found = false;
-    for (uint32_t i = 0; i < ev->call.count; i++)
-        rh_vec_push(&work, ev->call.targets[i]);
-    for (uint32_t i = 0; ev->runs_outside && i < f->outside_count; i++)
-        rh_vec_push(&work, f->outside[i]);
-    while (work.len && !found) {
-        uint32_t instance = rh_vec_pop(&work);
-        if (!rh_bitset_set(&seen, instance))
-            continue;
-        found = rh_idset_has(goals, instance);
-        const struct flow_body *body = &f->bodies[instance];
-        for (uint32_t i = 0; i < body->event_count; i++) {
-            for (uint32_t k = 0; k < body->events[i].call.count; k++)
-                rh_vec_push(&work, body->events[i].call.targets[k]);
-            for (uint32_t k = 0; body->events[i].runs_outside && k < f->outside_count; k++)
-                if (!rh_bitset_test(&seen, f->outside[k]))
-                    rh_vec_push(&work, f->outside[k]);
-        }
-    }
-    rh_vec_free(&work);
+    uint32_t goal;
+    for (uint32_t i = 0; i < count; i++)
+        rh_bitset_set(&seen, callees[i]);
+    flow_follow_calls(f, &seen);
+    for (uint64_t at = 0; !found && rh_idset_next(goals, &at, &goal);)
+        found = rh_bitset_test(&seen, goal);
     rh_bitset_release(&seen);
     return found;
 }

@@ -457,7 +457,7 @@ static void add_kept(struct rh_flow *f, const struct flow_lockset *s, struct lea
 static void add_left(struct rh_flow *f, uint32_t caller, const struct flow_event *ev,
                      const struct leaving *l, struct draft *d)
 {
-    const struct rh_function *fn = rh_pointsto_instance(f->pointsto, l->callee->instance)->fn;
+    const struct rh_function *fn = f->bodies[l->callee->instance].fn;
     for (uint32_t i = 0; i < l->exit->count; i++) {
         struct flow_held h = l->exit->held[i];
         uint32_t name = flow_name_at_caller(f, h.name, caller, ev, fn);
@@ -482,7 +482,7 @@ uint32_t flow_locks_leave(struct rh_flow *f, uint32_t locks, uint32_t caller,
     struct draft d;
     d.count = 0;
     memset(l.groups, 0xff, sizeof l.groups);
-    const struct rh_function *fn = rh_pointsto_instance(f->pointsto, callee->instance)->fn;
+    const struct rh_function *fn = f->bodies[callee->instance].fn;
     collect_arguments(f, caller, ev, fn, &l.renames);
     struct flow_lockset s = *flow_lockset(f, locks), entry = *flow_lockset(f, callee->entry.locks),
                         exit = *flow_lockset(f, callee->exit.locks);

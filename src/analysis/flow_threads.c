@@ -130,25 +130,16 @@ static void read_start(struct rh_flow *f, uint32_t thread, uint32_t instance, st
 static void follow(struct rh_flow *f, uint32_t thread)
 {
     struct rh_bitset seen = RH_BITSET_INIT;
-    RH_VEC(uint32_t) work = RH_VEC_INIT;
     uint32_t id;
+    size_t bit;
     for (uint64_t at = 0; rh_idset_next(&f->threads.data[thread].public.entries, &at, &id);)
-        if (rh_bitset_set(&seen, id))
-            rh_vec_push(&work, id);
-    for (uint32_t i = 0; i < f->outside_count && work.len; i++)
-        if (rh_bitset_set(&seen, f->outside[i]))
-            rh_vec_push(&work, f->outside[i]);
-    while (work.len) {
-        uint32_t instance = rh_vec_pop(&work);
-        for (uint32_t i = 0; i < f->bodies[instance].event_count; i++) {
-            struct flow_event *ev = &f->bodies[instance].events[i];
-            read_start(f, thread, instance, ev);
-            for (uint32_t k = 0; k < ev->call.count; k++)
-                if (rh_bitset_set(&seen, ev->call.targets[k]))
-                    rh_vec_push(&work, ev->call.targets[k]);
-        }
-    }
-    rh_vec_free(&work);
+        rh_bitset_set(&seen, id);
+    if (rh_bitset_count(&seen) && f->outside_bundle != FLOW_NONE)
+        rh_bitset_set(&seen, f->outside_bundle);
+    flow_follow_calls(f, &seen);
+    for (size_t at = 0; rh_bitset_next(&seen, &at, &bit);)
+        for (uint32_t i = 0; i < f->bodies[bit].event_count; i++)
+            read_start(f, thread, (uint32_t)bit, &f->bodies[bit].events[i]);
     rh_bitset_release(&seen);
 }
 

@@ -197,6 +197,14 @@ static struct flow_state call_back(struct step *w, const struct flow_event *ev,
     return s;
 }
 
+static struct flow_state call_outside(struct step *w, const struct flow_event *ev,
+                                      struct flow_state s)
+{
+    if (w->f->outside_bundle == FLOW_NONE || !is_reachable(s))
+        return s;
+    return call_instance(w, ev, w->f->outside_bundle, false, s);
+}
+
 static struct flow_state start_thread(struct step *w, uint32_t thread, struct flow_state s)
 {
     struct rh_flow *f = w->f;
@@ -318,16 +326,16 @@ static struct flow_state apply_event(struct step *w, const struct flow_event *ev
     struct flow_state out = unreachable;
     if (!call->count && !call->library_count && !call->unknown)
         return s; /* through a pointer to nothing we know: it is not made */
-    if (ev->direct) {
-        for (uint32_t i = 0; i < call->count; i++)
-            out = merge(f, out, call_instance(w, ev, call->targets[i], true, s));
-        return out;
-    }
-    s = call_back(w, ev, call->targets, call->count, s);
-    if (ev->runs_outside) {
-        s = call->unknown ? apply_unknown(w, s) : s;
-        s = call_back(w, ev, f->outside, f->outside_count, s);
-    }
+    if (ev->bundle != FLOW_NONE)
+        s = call_instance(w, ev, ev->bundle, false, s);
+    else if (!ev->direct)
+        s = call_back(w, ev, call->targets, call->count, s);
+    for (uint32_t i = 0; ev->bundle == FLOW_NONE && ev->direct && i < call->count; i++)
+        out = merge(f, out, call_instance(w, ev, call->targets[i], true, s));
+    if (ev->direct)
+        return ev->bundle == FLOW_NONE ? out : s;
+    s = call->unknown ? apply_unknown(w, s) : s;
+    s = ev->runs_outside ? call_outside(w, ev, s) : s;
     if (call->library_count)
         out = apply_libraries(w, ev, s);
     return call->unknown ? merge(f, out, s) : out;
@@ -339,12 +347,11 @@ static struct flow_state apply_event(struct step *w, const struct flow_event *ev
 static struct flow_state unwind(struct step *w, const struct flow_event *ev, struct flow_state s)
 {
     struct rh_flow *f = w->f;
-    uint32_t outside = ev->runs_outside ? f->outside_count : 0;
+    uint32_t callees[FLOW_MOST_TARGETS + 1], count = flow_callees(f, ev, callees);
     if (ev->call.unknown)
         s = apply_unknown(w, s);
-    for (uint32_t i = 0; i < ev->call.count + outside; i++) {
-        uint32_t to = i < ev->call.count ? ev->call.targets[i] : f->outside[i - ev->call.count];
-        struct flow_summary sum = *flow_summary_of(f, to);
+    for (uint32_t i = 0; i < count; i++) {
+        struct flow_summary sum = *flow_summary_of(f, callees[i]);
         if (sum.starts && w->c->thread == 0)
             s.locks = flow_locks_without_loads(f, s.locks);
         s.alive = flow_set_unite(&f->alive_sets, s.alive, sum.starts);
@@ -477,7 +484,7 @@ static void walk_beginning(struct step *w)
 {
     struct rh_flow *f = w->f;
     const struct rh_thread *t = &f->threads.data[w->c->thread].public;
-    const struct flow_event none = {.starts = FLOW_NONE};
+    const struct flow_event none = {.bundle = FLOW_NONE, .starts = FLOW_NONE};
     struct flow_state s = {0, 0}, out = unreachable;
     uint32_t id;
     for (uint32_t i = 0; t->id == 0 && i < f->first_run_count; i++)
@@ -488,7 +495,7 @@ static void walk_beginning(struct step *w)
     if (t->id == 0 && f->first_run_count == 0)
         out = s;
     if (is_reachable(out))
-        out = call_back(w, &none, f->outside, f->outside_count, out);
+        out = call_outside(w, &none, out);
     if (t->id == 0 && f->is_library && is_reachable(out))
         out = start_thread(w, 1, out);
     if (is_reachable(out))
@@ -496,10 +503,24 @@ static void walk_beginning(struct step *w)
     w->c->exit = merge(f, w->c->exit, out);
 }
 
+static void walk_bundle(struct step *w)
+{
+    const struct flow_event none = {.bundle = FLOW_NONE, .starts = FLOW_NONE};
+    const struct flow_body *body = w->body;
+    struct flow_state out = unreachable;
+    if (body->repeats)
+        out = call_back(w, &none, body->targets, body->target_count, w->c->entry);
+    for (uint32_t i = 0; !body->repeats && i < body->target_count; i++)
+        out = merge(w->f, out, call_instance(w, &none, body->targets[i], false, w->c->entry));
+    w->c->exit = merge(w->f, w->c->exit, out);
+}
+
 static void walk_context(struct rh_flow *f, uint32_t id)
 {
     struct flow_context *c = f->contexts.data[id];
     struct step w = {.f = f, .id = id, .c = c};
+    if (rh_patience_is_lost(f->patience))
+        return;
     struct flow_context before = *c;
     c->walking = true;
     f->depth++;
@@ -507,7 +528,9 @@ static void walk_context(struct rh_flow *f, uint32_t id)
         walk_beginning(&w);
     } else {
         w.body = &f->bodies[c->instance];
-        if (w.body->fn->returns_twice || (!w.body->has_locks && !w.body->has_threads))
+        if (!w.body->fn)
+            walk_bundle(&w);
+        else if (w.body->fn->returns_twice || (!w.body->has_locks && !w.body->has_threads))
             walk_evenly(&w);
         else
             walk_blocks(&w);
@@ -525,7 +548,7 @@ void flow_walk(struct rh_flow *f)
 {
     struct flow_context first = {.instance = RH_NO_INSTANCE, .thread = 0};
     enqueue(f, add_context(f, &first));
-    while (f->queue_at < f->queue.len) {
+    while (f->queue_at < f->queue.len && !rh_patience_is_lost(f->patience)) {
         uint32_t id = f->queue.data[f->queue_at++];
         f->contexts.data[id]->queued = false;
         walk_context(f, id);
@@ -546,6 +569,6 @@ void flow_walk_reset(struct rh_flow *f)
     rh_map_release(&f->joined_by);
     rh_map_release(&f->occurrences);
     rh_arena_release(&f->walk_arena);
-    for (uint32_t i = 0; i < f->body_count; i++)
+    for (uint32_t i = 0; i < f->body_count + f->bundle_count; i++)
         rh_vec_clear(&f->bodies[i].contexts);
 }

@@ -608,7 +608,7 @@ static void compare_all(struct rh_pairs_work *w)
         c->is_candidate = false;
         c->closest = RH_PAIR_COUNT;
     }
-    for (uint32_t i = 0; i < out->classes.len; i++) {
+    for (uint32_t i = 0; i < out->classes.len && !rh_patience_is_lost(w->patience); i++) {
         compare_class(w, i);
         record_partners(w, i);
     }
@@ -616,12 +616,13 @@ static void compare_all(struct rh_pairs_work *w)
 
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                    const struct rh_flow *flow, const struct rh_sharing *sharing,
+                   struct rh_patience *patience,
                    struct rh_pairs *out)
 {
     memset(out, 0, sizeof *out);
     struct rh_pairs_work *w = rh_calloc(1, sizeof *w);
     *w = (struct rh_pairs_work){
-        .accesses = accesses, .pointsto = p, .flow = flow, .sharing = sharing, .out = out};
+        .accesses = accesses, .pointsto = p, .flow = flow, .sharing = sharing, .patience = patience, .out = out};
     out->work = w;
     w->own = rh_own_find(p, flow, rh_sharing_fresh(sharing));
     out->class_of = rh_alloc_array(accesses->all.len, sizeof *out->class_of);
@@ -636,7 +637,7 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
         index_class(w, i);
     do
         compare_all(w);
-    while (find_racing(w));
+    while (!rh_patience_is_lost(w->patience) && find_racing(w));
     give_reasons(w);
     rh_pairs_rank(out);
 }

@@ -62,6 +62,7 @@ struct rh_pairs_work {
     const struct rh_flow *flow;
     const struct rh_sharing *sharing;
     struct rh_own *own;
+    struct rh_patience *patience;
     struct rh_pairs *out;
     struct rh_arena arena;
     RH_VEC(struct rh_idset) cells; /* interned */

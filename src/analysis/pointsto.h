@@ -27,6 +27,7 @@
 
 #include "analysis/idset.h"
 #include "analysis/library.h"
+#include "analysis/patience.h"
 #include "ir/ir.h"
 
 enum rh_object_kind {
@@ -71,6 +72,7 @@ struct rh_pointsto;
 
 struct rh_pointsto_options {
     bool is_library; /* a shared library: exported functions are called from outside */
+    struct rh_patience *patience; /* when lost, the result is worth nothing; may be NULL */
 };
 
 /* Counters for people and tests. */

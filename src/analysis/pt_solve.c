@@ -449,13 +449,15 @@ void pt_solve(struct rh_pointsto *p)
             rank_nodes(p);
         begin_round(p);
         p->stats.rounds++;
-        while (p->heap.len) {
+        while (p->heap.len && !rh_patience_is_lost(p->options.patience)) {
             uint32_t n = heap_pop(p);
             p->current_rank = p->nodes.data[n].rank;
             if (pt_find(p, n) == n)
                 process(p, n);
         }
         p->current_rank = UINT32_MAX;
+        if (rh_patience_is_lost(p->options.patience))
+            return;
         read_pending(p);
     }
 }

@@ -235,10 +235,38 @@ static void read_cmpxchg(const struct reader *r, struct rh_value *v)
     write_memory(r, v->ops[0], v->ops[2], v->access->size);
 }
 
+static bool is_op(const struct rh_value *v, enum rh_op op)
+{
+    return (v->kind == RH_VALUE_INST || v->kind == RH_VALUE_EXPR) && v->op == op;
+}
+
+enum { FEW_NUMBERS = 8 };
+
+/* The few numbers that an index can only be: `c ? &p->left : &p->right` becomes one. */
+static uint32_t list_numbers(const struct rh_value *index, int64_t out[FEW_NUMBERS])
+{
+    uint32_t count = 0;
+    bool chooses = is_op(index, RH_OP_SELECT) || is_op(index, RH_OP_PHI);
+    for (uint32_t i = index->op == RH_OP_SELECT; chooses && i < index->op_count; i++) {
+        if (index->ops[i]->kind != RH_VALUE_INT || count == FEW_NUMBERS)
+            return 0;
+        out[count++] = index->ops[i]->num;
+    }
+    return count;
+}
+
 static void read_gep(const struct reader *r, struct rh_value *v)
 {
     struct shift by = shift_of(v->gep);
-    flow_moved(r, v->ops[0], v, &by);
+    int64_t numbers[FEW_NUMBERS];
+    uint32_t count =
+        v->gep->term_count == 1 ? list_numbers(v->gep->terms[0].index, numbers) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t offset = v->gep->offset + numbers[i] * v->gep->terms[0].scale;
+        flow_moved(r, v->ops[0], v, &(struct shift){.offset = offset});
+    }
+    if (!count)
+        flow_moved(r, v->ops[0], v, &by);
     /* A pointer that was made an integer and is used as the index from address 0. */
     if (v->ops[0]->kind == RH_VALUE_NULL)
         for (uint32_t i = 1; i < v->op_count; i++)
@@ -249,11 +277,6 @@ static void read_copies(const struct reader *r, struct rh_value *v)
 {
     for (uint32_t i = 0; i < v->op_count; i++)
         flow(r, v->ops[i], v);
-}
-
-static bool is_op(const struct rh_value *v, enum rh_op op)
-{
-    return (v->kind == RH_VALUE_INST || v->kind == RH_VALUE_EXPR) && v->op == op;
 }
 
 /* Is the result no address any more: the distance of two pointers, the low bits of one, a hash? */

@@ -23,7 +23,10 @@
 #include "ir/rewrite.h"
 #include "store/sidecar.h"
 
-enum { MODULE_LEVEL = 3 }; /* of zstd: the link waits for it */
+enum {
+    MODULE_LEVEL = 3,       /* of zstd: the link waits for it */
+    ANALYSIS_SECONDS = 120, /* nobody waits longer for a link */
+};
 
 struct options {
     const char *input, *object, *sidecar, *program, *type, *keys, *sites, *cpu, *features, *config;
@@ -66,6 +69,20 @@ static void show_phase(enum rh_phase phase, double seconds)
     rh_log_step("analysed %s in %.2f s", rh_phase_name(phase), seconds);
 }
 
+/* A program that is too large to be analysed in time gets keys wherever memory may be shared. */
+static void analyse(struct work *w, const struct rh_analysis_options *options)
+{
+    w->analysed = rh_analysis_run(w->module, options, &w->analysis);
+    if (w->analysed)
+        return;
+    rh_log_warn("%s: the search for candidates gave up after %d s (%s); every site gets a key",
+                   w->options->program, (int)options->seconds,
+                   rh_phase_name(w->analysis.gave_up));
+    rh_analysis_release(&w->analysis);
+    memset(&w->analysis, 0, sizeof w->analysis);
+    rh_accesses_collect(w->module, &w->analysis.accesses);
+}
+
 /* Which accesses are sites: those in a candidate, or, if nothing is to be proved, all that are not
  * plainly private. */
 static enum rh_status choose_sites(struct work *w)
@@ -73,11 +90,11 @@ static enum rh_status choose_sites(struct work *w)
     const struct options *o = w->options;
     struct rh_analysis_options options = {
         .is_library = strcmp(o->type, "shared") == 0,
+        .seconds = ANALYSIS_SECONDS,
         .progress = show_phase,
     };
-    w->analysed = strcmp(o->sites, "candidates") == 0;
-    if (w->analysed)
-        rh_analysis_run(w->module, &options, &w->analysis);
+    if (strcmp(o->sites, "candidates") == 0)
+        analyse(w, &options);
     else if (strcmp(o->sites, "all") == 0)
         rh_accesses_collect(w->module, &w->analysis.accesses);
     else
@@ -152,7 +169,9 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
     if (w->analysed)
         rh_findings_write(&w->findings, writer);
     else
-        rh_sidecar_set_meta(writer, RH_SIDECAR_META_UNANALYSED, "it was built with --rh-sites=all");
+        rh_sidecar_set_meta(writer, RH_SIDECAR_META_UNANALYSED, strcmp(w->options->sites, "all") == 0
+                                ? "it was built with --rh-sites=all"
+                                : "the analysis took too long");
     for (size_t k = 0; k < w->sites.keys.len; k++)
         rh_sidecar_add_key(writer, (uint32_t)k, &w->result.records[k]);
     rh_sidecar_set_module(writer, bitcode->data, bitcode->len, MODULE_LEVEL);
