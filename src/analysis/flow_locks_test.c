@@ -379,6 +379,33 @@ static void test_too_many_contexts(void **state)
     rh_strbuf_release(&text);
 }
 
+/* Calls through pointers to very many functions: what one of them releases may be gone. */
+static void test_many_targets(void **state)
+{
+    (void)state;
+    for (int drops = 0; drops < 2; drops++) {
+        struct rh_strbuf text = RH_STRBUF_INIT;
+        rh_strbuf_add(&text, "@table = internal constant [12 x ptr] [ptr @f0");
+        for (int i = 1; i < 12; i++)
+            rh_strbuf_addf(&text, ", ptr @f%d", i);
+        rh_strbuf_add(&text, "]\n");
+        for (int i = 0; i < 12; i++)
+            rh_strbuf_addf(
+                &text, "define void @f%d(ptr %%p) {\n  %%a = load i32, ptr @x\n%s  ret void\n}\n",
+                i, drops && i == 7 ? UNLOCK("@m") : "");
+        rh_strbuf_add(&text,
+                      "define ptr @w(ptr %p) {\n" LOCK(
+                          "@m") "  %i = load volatile i64, ptr @y\n"
+                                "  %e = getelementptr [12 x ptr], ptr @table, i64 0, i64 %i\n"
+                                "  %f = load ptr, ptr %e\n"
+                                "  call void %f(ptr %p)\n" READ("after", "@x") UNLOCK("@m")
+                                    RETURN TWO_WORKERS);
+        check_case(rh_strbuf_text(&text), {"f3:a", "f5:a", GUARDED},
+                   {"w:after", "w:after", drops ? RACY : GUARDED});
+        rh_strbuf_release(&text);
+    }
+}
+
 static void test_strangers(void **state)
 {
     (void)state;
@@ -492,6 +519,7 @@ int main(void)
         cmocka_unit_test(test_recursion),
         cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_too_many_contexts),
+        cmocka_unit_test(test_many_targets),
         cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_second_return),
         cmocka_unit_test(test_exceptions),

@@ -616,13 +616,16 @@ static void compare_all(struct rh_pairs_work *w)
 
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                    const struct rh_flow *flow, const struct rh_sharing *sharing,
-                   struct rh_patience *patience,
-                   struct rh_pairs *out)
+                   struct rh_patience *patience, struct rh_pairs *out)
 {
     memset(out, 0, sizeof *out);
     struct rh_pairs_work *w = rh_calloc(1, sizeof *w);
-    *w = (struct rh_pairs_work){
-        .accesses = accesses, .pointsto = p, .flow = flow, .sharing = sharing, .patience = patience, .out = out};
+    *w = (struct rh_pairs_work){.accesses = accesses,
+                                .pointsto = p,
+                                .flow = flow,
+                                .sharing = sharing,
+                                .patience = patience,
+                                .out = out};
     out->work = w;
     w->own = rh_own_find(p, flow, rh_sharing_fresh(sharing));
     out->class_of = rh_alloc_array(accesses->all.len, sizeof *out->class_of);

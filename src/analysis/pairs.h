@@ -74,8 +74,7 @@ struct rh_pairs {
 /* Also writes the reason of each access that is in no candidate into `accesses`. */
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                    const struct rh_flow *flow, const struct rh_sharing *sharing,
-                   struct rh_patience *patience,
-                   struct rh_pairs *out);
+                   struct rh_patience *patience, struct rh_pairs *out);
 void rh_pairs_release(struct rh_pairs *c);
 
 /* For people: who runs the class, the locks it holds, what memory a group is about, and why the

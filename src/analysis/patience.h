@@ -9,14 +9,15 @@
 #include <time.h>
 
 struct rh_patience {
-    double deadline; /* on the monotonic clock, in seconds; 0: none */
+    double deadline; /* in seconds of processor time, which does not depend on who else works; 0:
+                        none */
     bool lost;
 };
 
 static inline double rh_patience_now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 

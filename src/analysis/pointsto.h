@@ -71,7 +71,7 @@ struct rh_instance {
 struct rh_pointsto;
 
 struct rh_pointsto_options {
-    bool is_library; /* a shared library: exported functions are called from outside */
+    bool is_library;              /* a shared library: exported functions are called from outside */
     struct rh_patience *patience; /* when lost, the result is worth nothing; may be NULL */
 };
 

@@ -87,6 +87,7 @@ struct object {
     RH_VEC(struct pool) pools;
     bool no_contents; /* functions */
     bool outside;     /* the outside knows it */
+    bool collapsed;   /* looked at in too many ways: from then on as a whole */
     uint32_t cell_count;
 };
 
@@ -169,6 +170,8 @@ uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *cell);
 /* Where an array begins and ends that a pointer to `offset` may be indexed in. C lets a pointer to
  * an element move within its array, and a pointer to a member stay in the member. */
 void pt_reach(const struct object *o, int64_t offset, int64_t *begin, int64_t *end);
+/* The cell itself, or the whole of its object if that is collapsed. */
+uint32_t pt_settle(struct rh_pointsto *p, uint32_t cell);
 /* The cell moved; false if that leads out of the object. */
 bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint32_t *out);
 /* The node of what the cell holds; NO_NODE if it can hold no pointer. */

@@ -212,11 +212,19 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
     }
     if (!normalise(o, &c))
         return false;
-    /* An object that is looked at in too many ways is from then on looked at as a whole. */
-    if (is_crowded(p, &p->objects.data[c.object]))
-        c = (struct rh_cell){c.object, 1, 0, INT64_MAX};
     *out = pt_cell(p, &c);
+    if (is_crowded(p, &p->objects.data[c.object]))
+        p->objects.data[c.object].collapsed = true;
+    *out = pt_settle(p, *out);
     return true;
+}
+
+uint32_t pt_settle(struct rh_pointsto *p, uint32_t cell)
+{
+    uint32_t object = p->cells.data[cell].object;
+    if (!p->objects.data[object].collapsed)
+        return cell;
+    return pt_cell(p, &(struct rh_cell){object, 1, 0, INT64_MAX});
 }
 
 bool rh_cells_overlap(const struct rh_cell *a, uint64_t a_size, const struct rh_cell *b,

@@ -395,12 +395,32 @@ static void rank_nodes(struct rh_pointsto *p)
 
 /* --- the rounds --- */
 
+/* What is new to the node, objects that are collapsed meanwhile as one cell each. */
+static void take_news(struct rh_pointsto *p, uint32_t n, struct rh_idset *out)
+{
+    struct rh_idset settled = RH_IDSET_INIT;
+    uint32_t cell;
+    bool changed = false;
+    rh_idset_swap(out, &p->nodes.data[n].news);
+    for (uint64_t at = 0; !changed && rh_idset_next(out, &at, &cell);)
+        changed = p->objects.data[p->cells.data[cell].object].collapsed;
+    if (!changed)
+        return;
+    for (uint64_t at = 0; rh_idset_next(out, &at, &cell);) {
+        uint32_t as = pt_settle(p, cell);
+        if (!rh_idset_has(&p->nodes.data[n].cells, as))
+            rh_idset_add(&settled, as);
+    }
+    rh_idset_swap(out, &settled);
+    rh_idset_release(&settled);
+}
+
 static void process(struct rh_pointsto *p, uint32_t n)
 {
     struct rh_idset news = RH_IDSET_INIT;
     uint32_t to;
     p->nodes.data[n].queued = false;
-    rh_idset_swap(&news, &p->nodes.data[n].news);
+    take_news(p, n, &news);
     rh_idset_unite(&p->nodes.data[n].cells, &news);
     /* The node's edges may grow while they are followed; what is added sees all cells itself. */
     struct rh_idset copies = RH_IDSET_INIT;

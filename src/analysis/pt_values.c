@@ -259,8 +259,7 @@ static void read_gep(const struct reader *r, struct rh_value *v)
 {
     struct shift by = shift_of(v->gep);
     int64_t numbers[FEW_NUMBERS];
-    uint32_t count =
-        v->gep->term_count == 1 ? list_numbers(v->gep->terms[0].index, numbers) : 0;
+    uint32_t count = v->gep->term_count == 1 ? list_numbers(v->gep->terms[0].index, numbers) : 0;
     for (uint32_t i = 0; i < count; i++) {
         int64_t offset = v->gep->offset + numbers[i] * v->gep->terms[0].scale;
         flow_moved(r, v->ops[0], v, &(struct shift){.offset = offset});

@@ -24,8 +24,8 @@
 #include "store/sidecar.h"
 
 enum {
-    MODULE_LEVEL = 3,       /* of zstd: the link waits for it */
-    ANALYSIS_SECONDS = 120, /* nobody waits longer for a link */
+    MODULE_LEVEL = 3,      /* of zstd: the link waits for it */
+    ANALYSIS_SECONDS = 90, /* nobody waits longer for a link */
 };
 
 struct options {
@@ -76,8 +76,7 @@ static void analyse(struct work *w, const struct rh_analysis_options *options)
     if (w->analysed)
         return;
     rh_log_warn("%s: the search for candidates gave up after %d s (%s); every site gets a key",
-                   w->options->program, (int)options->seconds,
-                   rh_phase_name(w->analysis.gave_up));
+                w->options->program, (int)options->seconds, rh_phase_name(w->analysis.gave_up));
     rh_analysis_release(&w->analysis);
     memset(&w->analysis, 0, sizeof w->analysis);
     rh_accesses_collect(w->module, &w->analysis.accesses);
@@ -169,7 +168,8 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
     if (w->analysed)
         rh_findings_write(&w->findings, writer);
     else
-        rh_sidecar_set_meta(writer, RH_SIDECAR_META_UNANALYSED, strcmp(w->options->sites, "all") == 0
+        rh_sidecar_set_meta(writer, RH_SIDECAR_META_UNANALYSED,
+                            strcmp(w->options->sites, "all") == 0
                                 ? "it was built with --rh-sites=all"
                                 : "the analysis took too long");
     for (size_t k = 0; k < w->sites.keys.len; k++)
