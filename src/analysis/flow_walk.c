@@ -318,27 +318,36 @@ static struct flow_state apply_unknown(struct step *w, struct flow_state s)
     return s;
 }
 
+static struct flow_state call_targets(struct step *w, const struct flow_event *ev,
+                                      struct flow_state s)
+{
+    struct flow_state out = unreachable;
+    if (ev->bundle != FLOW_NONE)
+        return call_instance(w, ev, ev->bundle, false, s);
+    if (!ev->direct)
+        return call_back(w, ev, ev->call.targets, ev->call.count, s);
+    for (uint32_t i = 0; i < ev->call.count; i++)
+        out = merge(w->f, out, call_instance(w, ev, ev->call.targets[i], true, s));
+    return out;
+}
+
 static struct flow_state apply_event(struct step *w, const struct flow_event *ev,
                                      struct flow_state s)
 {
-    struct rh_flow *f = w->f;
     const struct rh_call_targets *call = &ev->call;
     struct flow_state out = unreachable;
     if (!call->count && !call->library_count && !call->unknown)
         return s; /* through a pointer to nothing we know: it is not made */
-    if (ev->bundle != FLOW_NONE)
-        s = call_instance(w, ev, ev->bundle, false, s);
-    else if (!ev->direct)
-        s = call_back(w, ev, call->targets, call->count, s);
-    for (uint32_t i = 0; ev->bundle == FLOW_NONE && ev->direct && i < call->count; i++)
-        out = merge(f, out, call_instance(w, ev, call->targets[i], true, s));
-    if (ev->direct)
-        return ev->bundle == FLOW_NONE ? out : s;
-    s = call->unknown ? apply_unknown(w, s) : s;
-    s = ev->runs_outside ? call_outside(w, ev, s) : s;
+    s = call_targets(w, ev, s);
+    if (is_reachable(s) && call->unknown)
+        s = apply_unknown(w, s);
+    if (ev->runs_outside)
+        s = call_outside(w, ev, s);
+    if (ev->direct || !is_reachable(s))
+        return s;
     if (call->library_count)
         out = apply_libraries(w, ev, s);
-    return call->unknown ? merge(f, out, s) : out;
+    return call->unknown ? merge(w->f, out, s) : out;
 }
 
 /* --- one context --- */

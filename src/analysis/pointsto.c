@@ -196,6 +196,7 @@ void rh_pointsto_free(struct rh_pointsto *p)
     rh_map_release(&p->object_of);
     rh_map_release(&p->constants);
     rh_vec_free(&p->contents);
+    rh_vec_free(&p->entries);
     rh_map_release(&p->unknown_of);
     free(p);
 }

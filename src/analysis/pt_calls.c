@@ -67,7 +67,7 @@ static void pass_variable_arguments(struct rh_pointsto *p, uint32_t call, uint32
     }
     struct rh_cell all = {
         .object = p->instances.data[target].varargs, .stride = RH_POINTER_BYTES, .end = INT64_MAX};
-    uint32_t contents = pt_contents(p, pt_cell(p, &all));
+    uint32_t contents = pt_entry(p, pt_cell(p, &all));
     for (uint32_t i = first; i < p->calls.data[call].inst->op_count; i++)
         pt_flow(p, pt_argument(p, call, (int)i), contents);
 }
@@ -144,8 +144,10 @@ void pt_use_outside(struct rh_pointsto *p, uint32_t cell)
     if (o->public.kind == RH_OBJECT_OUTSIDE || o->outside)
         return;
     o->outside = true;
-    for (size_t i = 0; i < p->objects.data[object].fields.len; i++)
-        pt_open_field(p, object, p->objects.data[object].fields.data[i].node);
+    for (size_t i = 0; i < p->objects.data[object].fields.len; i++) {
+        struct field field = p->objects.data[object].fields.data[i];
+        pt_open_field(p, object, &field);
+    }
 }
 
 /* --- calls --- */

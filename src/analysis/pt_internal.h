@@ -67,7 +67,9 @@ struct node {
 /* What the solver keeps about an object besides what is public. */
 struct field {
     uint32_t cell;
-    uint32_t node;
+    uint32_t node;  /* what is read from it */
+    uint32_t entry; /* what is written to it: another node if the cell is strided, so that reading
+                       any element of an array does not mix the elements */
 };
 struct watcher {
     uint32_t copy; /* number of the memory copy */
@@ -138,7 +140,8 @@ struct rh_pointsto {
     struct rh_map call_of;     /* (instance, call's value id) -> call number */
     struct rh_map object_of;   /* value id of a global or function -> object */
     struct rh_map constants;   /* value id of a constant -> node */
-    RH_VEC(uint32_t) contents; /* by cell: node of what it holds, or NO_NODE */
+    RH_VEC(uint32_t) contents; /* by cell: node of what is read from it, or NO_NODE */
+    RH_VEC(uint32_t) entries;  /* by cell: node of what is written to it */
     struct instance_list RH_VEC_BODY(uint32_t) * instances_of; /* by function id */
     uint32_t *base_instance; /* by function id, or RH_NO_INSTANCE */
     uint8_t *wrapper;        /* by function id: analysed per call */
@@ -174,14 +177,16 @@ void pt_reach(const struct object *o, int64_t offset, int64_t *begin, int64_t *e
 uint32_t pt_settle(struct rh_pointsto *p, uint32_t cell);
 /* The cell moved; false if that leads out of the object. */
 bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint32_t *out);
-/* The node of what the cell holds; NO_NODE if it can hold no pointer. */
+/* The node of what is read from the cell, and of what is written to it; NO_NODE if it can hold no
+ * pointer. */
 uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell);
+uint32_t pt_entry(struct rh_pointsto *p, uint32_t cell);
 /* Lets the outside read and write a field of an object that it knows. */
-void pt_open_field(struct rh_pointsto *p, uint32_t object, uint32_t node);
-/* Calls `visit` with the contents of each pointer-sized part of `bytes` behind the cell. */
-void pt_each_part(struct rh_pointsto *p, uint32_t cell, int64_t offset, uint64_t bytes,
-                  void (*visit)(struct rh_pointsto *p, uint32_t contents, uint32_t other),
-                  uint32_t other);
+void pt_open_field(struct rh_pointsto *p, uint32_t object, const struct field *field);
+/* Lets each pointer-sized part of `bytes` behind the cell flow into the node, or the node into
+ * them. */
+void pt_read_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell);
+void pt_write_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell);
 uint32_t pt_add_copy(struct rh_pointsto *p, uint64_t bytes);
 void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell);
 void pt_copy_to(struct rh_pointsto *p, uint32_t copy, uint32_t cell);

@@ -102,6 +102,7 @@ uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *cell)
     p->objects.data[cell->object].cell_count += cell->stride ? STRIDED_WEIGHT : 1;
     rh_vec_push(&p->cells, *cell);
     rh_vec_push(&p->contents, NO_NODE);
+    rh_vec_push(&p->entries, NO_NODE);
     p->cell_slots[at] = (uint32_t)p->cells.len;
     return (uint32_t)p->cells.len - 1;
 }
@@ -264,8 +265,8 @@ static void link_field(struct rh_pointsto *p, uint32_t object, const struct fiel
         if ((!a->stride && !b->stride) ||
             !rh_cells_overlap(a, RH_POINTER_BYTES, b, RH_POINTER_BYTES))
             continue;
-        pt_add_copy_edge(p, field->node, other.node);
-        pt_add_copy_edge(p, other.node, field->node);
+        pt_add_copy_edge(p, field->entry, other.node);
+        pt_add_copy_edge(p, other.entry, field->node);
     }
 }
 
@@ -280,14 +281,14 @@ static void connect_pool(struct rh_pointsto *p, const struct pool *pool, const s
     if (pool->into)
         pt_add_copy_edge(p, field->node, pool->node);
     else
-        pt_add_copy_edge(p, pool->node, field->node);
+        pt_add_copy_edge(p, pool->node, field->entry);
 }
 
-void pt_open_field(struct rh_pointsto *p, uint32_t object, uint32_t node)
+void pt_open_field(struct rh_pointsto *p, uint32_t object, const struct field *field)
 {
-    pt_add_copy_edge(p, node, p->sink);
+    pt_add_copy_edge(p, field->node, p->sink);
     if (!p->objects.data[object].public.is_const)
-        pt_add_cell(p, node, p->outside_cell);
+        pt_add_cell(p, field->entry, p->outside_cell);
 }
 
 /* An object whose fields multiply (a table of thousands, memory copied within itself at a distance)
@@ -312,15 +313,19 @@ uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell)
         return p->contents.data[cell];
     if (o->fields.len >= MOST_FIELDS && !is_whole(c))
         return pt_contents(p, pt_cell(p, &(struct rh_cell){object, 1, 0, INT64_MAX}));
-    struct field field = {cell, pt_add_node(p)};
     bool own = o->public.kind == RH_OBJECT_LIBRARY || o->public.kind == RH_OBJECT_OWN;
+    bool strided = c->stride != 0;
+    struct field field = {.cell = cell, .node = pt_add_node(p)};
+    field.entry = strided ? pt_add_node(p) : field.node;
     p->contents.data[cell] = field.node;
+    p->entries.data[cell] = field.entry;
+    pt_add_copy_edge(p, field.entry, field.node);
     /* What a library's memory leads to is more of it. */
     if (own)
-        pt_add_cell(p, field.node,
+        pt_add_cell(p, field.entry,
                     pt_cell(p, &(struct rh_cell){.object = object, .end = INT64_MAX}));
     if (p->objects.data[object].outside)
-        pt_open_field(p, object, field.node);
+        pt_open_field(p, object, &field);
     link_field(p, object, &field);
     rh_vec_push(&p->objects.data[object].fields, field);
     for (size_t i = 0; i < p->objects.data[object].watchers.len; i++) {
@@ -334,25 +339,52 @@ uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell)
     return field.node;
 }
 
-void pt_each_part(struct rh_pointsto *p, uint32_t cell, int64_t offset, uint64_t bytes,
-                  void (*visit)(struct rh_pointsto *p, uint32_t contents, uint32_t other),
-                  uint32_t other)
+uint32_t pt_entry(struct rh_pointsto *p, uint32_t cell)
 {
-    enum { MOST = 32 }; /* more than the largest vector has */
+    uint32_t object = p->cells.data[cell].object;
+    if (object == p->outside_object)
+        return p->sink;
+    uint32_t node = pt_contents(p, cell);
+    if (node == NO_NODE || p->entries.data[cell] != NO_NODE)
+        return node == NO_NODE ? NO_NODE : p->entries.data[cell];
+    /* It has no field of its own any more: see MOST_FIELDS. */
+    return p->entries.data[pt_cell(p, &(struct rh_cell){object, 1, 0, INT64_MAX})];
+}
+
+enum { MOST_PARTS = 32 }; /* more than the largest vector has */
+
+static uint32_t count_parts(const struct use *use)
+{
+    uint64_t parts = (use->bytes + RH_POINTER_BYTES - 1) / RH_POINTER_BYTES;
+    return parts == 0 ? 1 : parts > MOST_PARTS ? MOST_PARTS : (uint32_t)parts;
+}
+
+/* The cell of part `i`; the outside has no parts. */
+static uint32_t part_of(struct rh_pointsto *p, const struct use *use, uint32_t cell, uint32_t i)
+{
     struct rh_cell c = p->cells.data[cell];
-    if (c.object == p->outside_object || (offset == 0 && bytes <= RH_POINTER_BYTES)) {
-        uint32_t whole = pt_contents(p, cell);
-        if (whole != NO_NODE)
-            visit(p, whole, other);
-        return;
-    }
-    c.offset += offset;
-    uint64_t parts = (bytes + RH_POINTER_BYTES - 1) / RH_POINTER_BYTES;
-    for (uint64_t i = 0; i < (parts ? parts : 1) && i < MOST; i++) {
-        uint32_t node = pt_contents(p, pt_cell(p, &c));
+    int64_t distance = use->offset + (int64_t)i * RH_POINTER_BYTES;
+    if (distance == 0 || c.object == p->outside_object)
+        return cell;
+    c.offset += distance;
+    return pt_cell(p, &c);
+}
+
+void pt_read_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell)
+{
+    for (uint32_t i = 0, count = count_parts(use); i < count; i++) {
+        uint32_t node = pt_contents(p, part_of(p, use, cell, i));
         if (node != NO_NODE)
-            visit(p, node, other);
-        c.offset += RH_POINTER_BYTES;
+            pt_add_copy_edge(p, node, use->node);
+    }
+}
+
+void pt_write_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell)
+{
+    for (uint32_t i = 0, count = count_parts(use); i < count; i++) {
+        uint32_t node = pt_entry(p, part_of(p, use, cell, i));
+        if (node != NO_NODE)
+            pt_add_copy_edge(p, use->node, node);
     }
 }
 
@@ -418,7 +450,7 @@ static void put_field(struct rh_pointsto *p, uint32_t copy, const struct field *
     }
     if (c.object == p->copies.data[copy].middle || !pt_shift(p, to, &by, &cell))
         return;
-    uint32_t node = c.object == p->outside_object ? p->sink : pt_contents(p, cell);
+    uint32_t node = pt_entry(p, cell);
     if (node != NO_NODE)
         pt_add_copy_edge(p, field->node, node);
 }
@@ -430,8 +462,8 @@ static void copy_field(struct rh_pointsto *p, const struct watcher *w, const str
         return;
     uint32_t cell = pt_cell(p, &place);
     bool known = p->contents.data[cell] != NO_NODE;
-    struct field middle = {cell, pt_contents(p, cell)};
-    pt_add_copy_edge(p, field->node, middle.node);
+    struct field middle = {cell, pt_contents(p, cell), pt_entry(p, cell)};
+    pt_add_copy_edge(p, field->node, middle.entry);
     if (known)
         return;
     uint32_t to;
@@ -481,10 +513,10 @@ void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
     if (o->public.kind == RH_OBJECT_OUTSIDE) {
         struct rh_cell all = {
             .object = p->copies.data[copy].middle, .stride = RH_POINTER_BYTES, .end = INT64_MAX};
-        struct field outside = {pt_cell(p, &all), 0};
+        struct field outside = {.cell = pt_cell(p, &all)};
         bool known = p->contents.data[outside.cell] != NO_NODE;
         outside.node = pt_contents(p, outside.cell);
-        pt_add_copy_edge(p, p->outside, outside.node);
+        pt_add_copy_edge(p, p->outside, pt_entry(p, outside.cell));
         uint32_t to;
         for (uint64_t at = 0; !known && rh_idset_next(&p->copies.data[copy].to, &at, &to);)
             put_field(p, copy, &outside, to);

@@ -152,27 +152,17 @@ void pt_add_shift_edge(struct rh_pointsto *p, uint32_t from, uint32_t to, const 
 
 /* --- uses --- */
 
-static void flow_out(struct rh_pointsto *p, uint32_t contents, uint32_t target)
-{
-    pt_add_copy_edge(p, contents, target);
-}
-
-static void flow_in(struct rh_pointsto *p, uint32_t contents, uint32_t value)
-{
-    pt_add_copy_edge(p, value, contents == p->outside ? p->sink : contents);
-}
-
 static void use_cell(struct rh_pointsto *p, const struct use *use, uint32_t cell)
 {
     uint32_t object = p->cells.data[cell].object;
     const struct rh_object *o = &p->objects.data[object].public;
     switch (use->kind) {
     case USE_LOAD:
-        pt_each_part(p, cell, use->offset, use->bytes, flow_out, use->node);
+        pt_read_parts(p, use, cell);
         break;
     case USE_STORE:
         if (!o->is_const)
-            pt_each_part(p, cell, use->offset, use->bytes, flow_in, use->node);
+            pt_write_parts(p, use, cell);
         break;
     case USE_COPY_FROM:
         pt_copy_from(p, use->node, cell);

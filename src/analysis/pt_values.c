@@ -102,7 +102,7 @@ static void initialise(struct rh_pointsto *p, struct rh_value *v, struct rh_cell
         return;
     if (v->kind != RH_VALUE_AGGREGATE) {
         uint32_t from = constant_node(p, v);
-        uint32_t to = from == NO_NODE ? NO_NODE : pt_contents(p, pt_cell(p, &at));
+        uint32_t to = from == NO_NODE ? NO_NODE : pt_entry(p, pt_cell(p, &at));
         if (to != NO_NODE)
             pt_add_copy_edge(p, from, to);
         return;
@@ -130,10 +130,11 @@ static void read_declaration(struct rh_pointsto *p, struct rh_value *v)
     static const struct rh_effect later = {.kind = RH_EFFECT_LATER};
     struct rh_cell whole = {.object = pt_object_of(p, v), .stride = 1, .end = INT64_MAX};
     uint32_t contents = pt_contents(p, pt_cell(p, &whole));
+    uint32_t entry = pt_entry(p, pt_cell(p, &whole));
     uint32_t own = pt_add_object(p, RH_OBJECT_LIBRARY, v, RH_NO_INSTANCE, 0);
     struct rh_cell inside = {.object = own, .end = INT64_MAX};
-    pt_add_cell(p, contents, pt_cell(p, &inside));
-    pt_add_copy_edge(p, p->kept, contents);
+    pt_add_cell(p, entry, pt_cell(p, &inside));
+    pt_add_copy_edge(p, p->kept, entry);
     pt_add_use(p, contents, &(struct use){.kind = USE_LIBRARY, .node = NO_NODE, .effect = &later});
 }
 

@@ -1,0 +1,266 @@
+/* What pointers point to, on small modules. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "analysis/pointsto.h"
+
+#define HEADER                                                                                     \
+    "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:"  \
+    "32:64-S128\"\n"                                                                               \
+    "target triple = \"x86_64-pc-linux-gnu\"\n"                                                    \
+    "%pair = type { ptr, ptr }\n"                                                                  \
+    "@a = internal global i32 0\n@b = internal global i32 0\n"                                     \
+    "@p = internal global %pair zeroinitializer\n@q = internal global %pair zeroinitializer\n"     \
+    "@table = internal global [4 x ptr] zeroinitializer\n"                                         \
+    "declare ptr @malloc(i64)\ndeclare void @unknown(ptr)\n"                                       \
+    "declare i32 @pthread_create(ptr, ptr, ptr, ptr)\n"                                            \
+    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+
+struct solved {
+    struct rh_module *module;
+    struct rh_pointsto *pointsto;
+};
+
+static struct solved solve(const char *body)
+{
+    struct solved s = {0};
+    char *text = test_malloc(strlen(HEADER) + strlen(body) + 1);
+    strcpy(text, HEADER);
+    strcat(text, body);
+    if (rh_ir_open_memory("test", text, strlen(text), 0, &s.module) != RH_OK)
+        fail_msg("%s", rh_error_text());
+    test_free(text);
+    s.pointsto = rh_pointsto_solve(s.module, &(struct rh_pointsto_options){0});
+    return s;
+}
+
+static void release(struct solved *s)
+{
+    rh_pointsto_free(s->pointsto);
+    rh_ir_close(s->module);
+}
+
+static const struct rh_value *find_value(const struct rh_function *fn, const char *name)
+{
+    for (uint32_t i = 0; i < fn->arg_count; i++)
+        if (strcmp(fn->args[i]->name, name) == 0)
+            return fn->args[i];
+    for (uint32_t b = 0; b < fn->block_count; b++)
+        for (const struct rh_value *v = fn->blocks[b]->first; v; v = v->next)
+            if (strcmp(v->name, name) == 0)
+                return v;
+    fail_msg("no value %s in %s", name, fn->name);
+    return NULL;
+}
+
+/* May `value` of `function` (in any instance) point into the object of this name? The object of a
+ * call is named after the call. */
+static bool points_to(const struct solved *s, const char *function, const char *value,
+                      const char *object)
+{
+    const struct rh_function *fn = rh_ir_find_function(s->module, function);
+    const struct rh_value *v = find_value(fn, value);
+    uint32_t count, cell;
+    const uint32_t *instances = rh_pointsto_instances_of(s->pointsto, fn, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rh_idset *cells = rh_pointsto_of(s->pointsto, instances[i], v);
+        for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
+            uint32_t id = rh_pointsto_cell(s->pointsto, cell)->object;
+            const struct rh_object *o = rh_pointsto_object(s->pointsto, id);
+            if (o->value && strcmp(o->value->name, object) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void fields_are_told_apart(void **state)
+{
+    (void)state;
+    struct solved s = solve("define i32 @main() {\n"
+                            "  store ptr @a, ptr @p\n"
+                            "  %second = getelementptr i8, ptr @p, i64 8\n"
+                            "  store ptr @b, ptr %second\n"
+                            "  %x = load ptr, ptr @p\n"
+                            "  %y = load ptr, ptr %second\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "x", "b"));
+    assert_true(points_to(&s, "main", "y", "b"));
+    assert_false(points_to(&s, "main", "y", "a"));
+    release(&s);
+}
+
+static void an_index_reaches_every_element(void **state)
+{
+    (void)state;
+    struct solved s = solve("define i32 @main(i64 %i) {\n"
+                            "  %e = getelementptr i8, ptr @table, i64 16\n"
+                            "  store ptr @a, ptr %e\n"
+                            "  %f = getelementptr [4 x ptr], ptr @table, i64 0, i64 %i\n"
+                            "  %x = load ptr, ptr %f\n"
+                            "  %y = load ptr, ptr @table\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "y", "a"));
+    release(&s);
+}
+
+static void structs_are_copied_member_by_member(void **state)
+{
+    (void)state;
+    struct solved s = solve("define i32 @main() {\n"
+                            "  store ptr @a, ptr @p\n"
+                            "  %second = getelementptr i8, ptr @p, i64 8\n"
+                            "  store ptr @b, ptr %second\n"
+                            "  call void @llvm.memcpy.p0.p0.i64(ptr @q, ptr @p, i64 16, i1 false)\n"
+                            "  %x = load ptr, ptr @q\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "x", "b"));
+    release(&s);
+}
+
+static void copies_of_unknown_length_mix(void **state)
+{
+    (void)state;
+    struct solved s = solve("define i32 @main(i64 %n) {\n"
+                            "  store ptr @a, ptr @p\n"
+                            "  call void @llvm.memcpy.p0.p0.i64(ptr @q, ptr @p, i64 %n, i1 false)\n"
+                            "  %x = load ptr, ptr @q\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    release(&s);
+}
+
+static void blocks_of_wrappers_differ_by_caller(void **state)
+{
+    (void)state;
+    struct solved s = solve("define internal ptr @make(ptr %v) {\n"
+                            "  %m = call ptr @malloc(i64 8)\n"
+                            "  store ptr %v, ptr %m\n"
+                            "  ret ptr %m\n}\n"
+                            "define i32 @main() {\n"
+                            "  %first = call ptr @make(ptr @a)\n"
+                            "  %second = call ptr @make(ptr @b)\n"
+                            "  %x = load ptr, ptr %first\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "x", "b"));
+    release(&s);
+}
+
+static void pointers_survive_integers(void **state)
+{
+    (void)state;
+    struct solved s = solve("define i32 @main() {\n"
+                            "  %i = ptrtoint ptr @a to i64\n"
+                            "  %j = xor i64 %i, 1\n"
+                            "  %x = inttoptr i64 %j to ptr\n"
+                            "  %k = ptrtoint ptr @b to i64\n"
+                            "  %d = sub i64 %i, %k\n"
+                            "  %y = inttoptr i64 %d to ptr\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "y", "b"));
+    release(&s);
+}
+
+static void threads_begin_where_pointers_say(void **state)
+{
+    (void)state;
+    struct solved s = solve("@entry = internal global ptr @work\n"
+                            "define internal ptr @work(ptr %arg) {\n  ret ptr %arg\n}\n"
+                            "define i32 @main() {\n"
+                            "  %t = alloca i64\n"
+                            "  %f = load ptr, ptr @entry\n"
+                            "  %r = call i32 @pthread_create(ptr %t, ptr null, ptr %f, ptr @a)\n"
+                            "  ret i32 0\n}\n");
+    const struct rh_function *fn = rh_ir_find_function(s.module, "main");
+    uint32_t instances, count;
+    const uint32_t *main = rh_pointsto_instances_of(s.pointsto, fn, &instances);
+    const uint32_t *entries = rh_pointsto_entries(s.pointsto, main[0], find_value(fn, "r"), &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(rh_pointsto_instance(s.pointsto, entries[0])->fn->name, "work");
+    assert_true(points_to(&s, "work", "arg", "a"));
+    release(&s);
+}
+
+static void unknown_functions_know_what_they_are_given(void **state)
+{
+    (void)state;
+    struct solved s = solve("define i32 @main() {\n"
+                            "  store ptr @a, ptr @p\n"
+                            "  call void @unknown(ptr @p)\n"
+                            "  ret i32 0\n}\n");
+    size_t count;
+    const struct rh_unknown_function *unknown = rh_pointsto_unknown(s.pointsto, &count);
+    uint32_t known = 0;
+    assert_int_equal(count, 1);
+    assert_string_equal(unknown[0].fn->name, "unknown");
+    for (uint32_t i = 0; i < rh_pointsto_object_count(s.pointsto); i++) {
+        const struct rh_object *o = rh_pointsto_object(s.pointsto, i);
+        if (!o->value || !rh_pointsto_is_outside(s.pointsto, i))
+            continue;
+        known++;
+        assert_true(strcmp(o->value->name, "p") == 0 || strcmp(o->value->name, "a") == 0);
+    }
+    assert_int_equal(known, 2);
+    release(&s);
+}
+
+static void walking_pointers_end(void **state)
+{
+    (void)state;
+    struct solved s = solve("define i32 @main(i1 %c) {\n"
+                            "  br label %loop\n"
+                            "loop:\n"
+                            "  %at = phi ptr [ @table, %0 ], [ %next, %loop ]\n"
+                            "  %next = getelementptr i8, ptr %at, i64 8\n"
+                            "  %x = load ptr, ptr %at\n"
+                            "  br i1 %c, label %loop, label %end\n"
+                            "end:\n"
+                            "  %e = getelementptr i8, ptr @table, i64 24\n"
+                            "  store ptr @a, ptr %e\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    release(&s);
+}
+
+static void cells_overlap_by_offset_and_stride(void **state)
+{
+    (void)state;
+    struct rh_cell four = {.object = 1, .offset = 4, .end = INT64_MAX};
+    struct rh_cell every = {.object = 1, .stride = 16, .offset = 8, .end = 72};
+    struct rh_cell inside = {.object = 1, .offset = 24, .end = INT64_MAX};
+    struct rh_cell beyond = {.object = 1, .offset = 72, .end = INT64_MAX};
+    struct rh_cell other = {.object = 2, .offset = 4, .end = INT64_MAX};
+    assert_true(rh_cells_overlap(&four, 8, &every, 4));
+    assert_false(rh_cells_overlap(&four, 4, &every, 4));
+    assert_true(rh_cells_overlap(&every, 4, &inside, 1));
+    assert_false(rh_cells_overlap(&every, 4, &beyond, 8));
+    assert_false(rh_cells_overlap(&four, 8, &other, 8));
+    assert_true(rh_cells_overlap(&four, 0, &inside, 1)); /* as far as it goes */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_are_told_apart),
+        cmocka_unit_test(an_index_reaches_every_element),
+        cmocka_unit_test(structs_are_copied_member_by_member),
+        cmocka_unit_test(copies_of_unknown_length_mix),
+        cmocka_unit_test(blocks_of_wrappers_differ_by_caller),
+        cmocka_unit_test(pointers_survive_integers),
+        cmocka_unit_test(threads_begin_where_pointers_say),
+        cmocka_unit_test(unknown_functions_know_what_they_are_given),
+        cmocka_unit_test(walking_pointers_end),
+        cmocka_unit_test(cells_overlap_by_offset_and_stride),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
