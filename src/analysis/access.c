@@ -356,3 +356,8 @@ bool rh_access_is_site(const struct rh_access *a)
         return false;
     }
 }
+
+bool rh_access_may_be_shared(const struct rh_access *a)
+{
+    return a->skip >= RH_SKIP_NEVER_RUN;
+}

@@ -82,5 +82,7 @@ bool rh_access_conflicts(const struct rh_access *a, const struct rh_access *b);
 /* Does it get a key: it is in a candidate (or nothing was proved of it), or it is an atomic or a
  * fence by which threads may be ordered? */
 bool rh_access_is_site(const struct rh_access *a);
+/* Is it left to the analysis of the whole program to say whether it can race? */
+bool rh_access_may_be_shared(const struct rh_access *a);
 
 #endif

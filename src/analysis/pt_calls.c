@@ -201,6 +201,9 @@ static uint32_t add_call(struct rh_pointsto *p, uint32_t instance, struct rh_val
     uint32_t id = (uint32_t)p->calls.len;
     rh_vec_push(&p->calls, (struct call){.inst = inst, .instance = instance});
     rh_map_put(&p->call_of, (uint64_t)instance << 32 | inst->id, id);
+    /* Others ask what the arguments point to, also where it does not matter here (locks). */
+    for (uint32_t i = 0; i < inst->op_count; i++)
+        pt_node_of(p, instance, inst->ops[i]);
     return id;
 }
 

@@ -121,7 +121,8 @@ static enum rh_status write_object(struct work *w)
         status = choose_sites(w);
     if (status != RH_OK)
         return status;
-    rh_log_step("inserting %zu keys for %zu sites", w->sites.keys.len, w->sites.sites.len);
+    rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
+                w->sites.sites.len);
     status = rh_keys_insert(w->module, &w->sites, mode, &w->result);
     if (status == RH_OK)
         status = rh_ir_write_object(w->module, &codegen, o->object);
@@ -136,18 +137,19 @@ static void add_sites(struct work *w, struct rh_sidecar_writer *writer)
     for (size_t i = 0; i < w->sites.sites.len; i++) {
         const struct rh_site *site = &w->sites.sites.data[i];
         struct rh_sidecar_function function = rh_sources_function(site->inst->fn);
-        rh_sidecar_add_site(writer, &(struct rh_sidecar_site){
-                                        .number = (uint32_t)i,
-                                        .fingerprint = site->fingerprint,
-                                        .key = site->key,
-                                        .access = site->record.access,
-                                        .order = site->record.order,
-                                        .size = site->record.size,
-                                        .flags = site->record.flags,
-                                        .function = &function,
-                                        .location = rh_sources_location(&sources, site->inst->loc),
-                                        .expression = site->expression,
-                                    });
+        rh_sidecar_add_site(writer,
+                            &(struct rh_sidecar_site){
+                                .number = (uint32_t)i,
+                                .fingerprint = site->fingerprint,
+                                .key = site->key == RH_NO_KEY ? RH_SIDECAR_NO_KEY : site->key,
+                                .access = site->record.access,
+                                .order = site->record.order,
+                                .size = site->record.size,
+                                .flags = site->record.flags,
+                                .function = &function,
+                                .location = rh_sources_location(&sources, site->inst->loc),
+                                .expression = site->expression,
+                            });
     }
     rh_map_release(&sources.done);
 }

@@ -198,7 +198,7 @@ static void fill_record(struct inserter *in, uint32_t number)
 
 static enum rh_status add_tables(struct inserter *in)
 {
-    size_t sites = in->sites->sites.len, keys = in->sites->keys.len;
+    size_t sites = in->sites->keyed, keys = in->sites->keys.len;
     uint32_t counts[2] = {(uint32_t)keys, (uint32_t)sites};
     struct rh_site_record *records = rh_calloc(sites + 1, sizeof *records);
     for (size_t i = 0; i < sites; i++)

@@ -328,6 +328,15 @@ static void part_equal_fingerprints(struct rh_sites *s)
     rh_map_release(&seen);
 }
 
+/* Sites that need no key: users still want to see them. */
+static void add_unkeyed(struct collector *c)
+{
+    c->out->keyed = (uint32_t)c->out->sites.len;
+    rh_vec_each (const struct rh_access, a, &c->accesses->all)
+        if (!rh_access_is_site(a) && rh_access_may_be_shared(a))
+            add_site(c, a, RH_NO_KEY, 0);
+}
+
 static bool function_has_sites(const struct rh_accesses *a, const struct rh_function *fn)
 {
     for (uint32_t i = a->first_of[fn->id]; i < a->first_of[fn->id + 1]; i++)
@@ -345,6 +354,7 @@ void rh_sites_collect(const struct rh_accesses *accesses, struct rh_sites *out)
     for (uint32_t f = 0; f < rh_ir_function_count(m); f++)
         if (function_has_sites(accesses, rh_ir_function(m, f)))
             collect_function(&c, rh_ir_function(m, f));
+    add_unkeyed(&c);
     part_equal_fingerprints(out);
     rh_expr_free(c.expr);
     rh_vec_each (struct group, g, &c.open)

@@ -1,6 +1,6 @@
 /*
- * The sites of a module: the accesses that are in a candidate, and the atomics and fences that may
- * order threads, grouped under keys.
+ * The sites of a module, and the keys of those that need one: the accesses that are in a candidate,
+ * and the atomics and fences that may order threads.
  *
  * How it works: the analysis (src/analysis) has listed every access and said which are sites.
  * Accesses of one block that go through the same base pointer at constant distances, with nothing
@@ -17,6 +17,8 @@
 #include "ir/cfg.h"
 #include "ir/ir.h"
 #include "racehive/image.h"
+
+#define RH_NO_KEY 0xffffffffu /* of a site that the analysis found to need none */
 
 struct rh_site {
     struct rh_value *inst;
@@ -39,7 +41,8 @@ struct rh_key {
 
 struct rh_sites {
     struct rh_arena arena;
-    RH_VEC(struct rh_site) sites; /* sites of one key are neighbours */
+    RH_VEC(struct rh_site) sites; /* sites of one key are neighbours; those without come last */
+    uint32_t keyed;               /* how many of the sites have a key */
     RH_VEC(struct rh_key) keys;   /* keys of one function are neighbours, its loop keys first */
 };
 
