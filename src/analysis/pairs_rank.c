@@ -198,6 +198,17 @@ static void describe_thread(const struct rh_pairs_work *w, uint32_t id, struct r
                    t->many ? " (many)" : "");
 }
 
+/* Threads that begin with the same function have one name for people, wherever they are started. */
+static uint32_t who_is(const struct rh_pairs_work *w, uint32_t id)
+{
+    const struct rh_thread *t = rh_flow_thread(w->flow, id);
+    uint32_t entry;
+    uint64_t at = 0;
+    if (t->kind != RH_THREAD_CREATED || !rh_idset_next(&t->entries, &at, &entry))
+        return t->kind;
+    return RH_THREAD_CALLER + 1 + rh_pointsto_instance(w->pointsto, entry)->fn->id;
+}
+
 void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out)
 {
     const struct rh_pairs_work *w = c->work;
@@ -206,7 +217,7 @@ void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass, struct 
     for (uint32_t f = 0; f < info->fact_count; f++) {
         const struct ways *ways = &w->ways.data[info->facts[f].ways];
         for (uint32_t i = 0; i < ways->count; i++) {
-            if (!rh_idset_add(&seen, ways->list[i].thread))
+            if (!rh_idset_add(&seen, who_is(w, ways->list[i].thread)))
                 continue;
             if (out->len)
                 rh_strbuf_add(out, ", ");
