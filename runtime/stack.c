@@ -191,11 +191,21 @@ static bool step_full(struct walk *w, const struct rt_cfi_tables *tables,
     return w->r.value[RT_REGISTER_PC] != 0;
 }
 
+/* The stack itself holds no calls, only bytes that may look like one. How far up it goes is not
+ * always known; an image that lies there is code all the same. */
+static bool is_in_stack(const struct walk *w, uintptr_t pc)
+{
+    struct rt_stack_image image;
+    return pc >= w->window.low && pc - w->window.low < UNKNOWN_STACK_MAX &&
+           !rt_stack_image_at(pc, &image);
+}
+
 /* Code outside images may be anything executable; that a call stands right before the address is a
  * better sign of a return address than the protection of its page would be. */
-static bool is_return_address(uintptr_t pc)
+static bool is_return_address(const struct walk *w, uintptr_t pc)
 {
-    if (pc < RT_PROBE_PAGE || !can_read_all(pc - RT_CALL_LENGTH, RT_CALL_LENGTH))
+    if (pc < RT_PROBE_PAGE || is_in_stack(w, pc) ||
+        !can_read_all(pc - RT_CALL_LENGTH, RT_CALL_LENGTH))
         return false;
     return rt_arch_is_call((const uint8_t *)(pc - RT_CALL_LENGTH));
 }
@@ -216,7 +226,7 @@ static bool may_have_called(uintptr_t return_address, uintptr_t pc)
  * or an address where there is no code. */
 static bool is_frameless(struct walk *w, uintptr_t pc, uintptr_t stack)
 {
-    if (!w->is_exact || !is_frame_end(w, stack + 8) || !is_return_address(load(stack)))
+    if (!w->is_exact || !is_frame_end(w, stack + 8) || !is_return_address(w, load(stack)))
         return false;
     return may_have_called(load(stack), pc) || !can_read_all(pc, RT_JUMP_LENGTH) ||
            rt_arch_is_jump((const uint8_t *)pc);
@@ -245,7 +255,7 @@ static bool step_blind(struct walk *w)
         return go_to(w, load(stack), stack + 8);
     bool has_frame = w->r.known >> RT_REGISTER_FRAME & 1 && frame >= stack;
     if (!has_frame || !is_frame_end(w, frame + 16) || !is_stack(&w->window, frame, 8) ||
-        !is_return_address(load(frame + 8)))
+        !is_return_address(w, load(frame + 8)))
         return false;
     w->r.value[RT_REGISTER_FRAME] = load(frame);
     w->r.known = 1u << RT_REGISTER_FRAME | 1u << RT_REGISTER_STACK | 1u << RT_REGISTER_PC;

@@ -92,12 +92,11 @@ static void look_anyway(void *arg)
     uint32_t count = rt_stack_here(NULL, pcs, MAX);
     if (count < 2 || known != count || !is_inside(pcs[1], ADDRESS(pass_frameless)))
         fail_comparison("nonsense in the frame pointer", "the function that has it is missing");
-    for (uint32_t i = 2; i < count; i++) {
-        struct rt_stack_image image;
-        const uint8_t *call = (const uint8_t *)(pcs[i] - RT_CALL_LENGTH);
-        if (!rt_stack_image_at(pcs[i], &image) || !rt_arch_is_call(call))
+    /* What stands in a frame that is none may look like a return address: a call before it is all
+     * that can be asked for. */
+    for (uint32_t i = 2; i < count; i++)
+        if (!rt_arch_is_call((const uint8_t *)(pcs[i] - RT_CALL_LENGTH)))
             fail_comparison("nonsense in the frame pointer", "taken for a return address");
-    }
 }
 
 static void pass_nonsense(void)
@@ -229,8 +228,9 @@ static void try_random_registers(void)
 int main(void)
 {
     rt_stack_refresh();
-    pass_through_code();
+    /* First, while the stack holds no old return addresses into code made at run time. */
     pass_nonsense();
+    pass_through_code();
     run_faults();
     try_random_registers();
     return finish_comparisons(8);
