@@ -228,9 +228,8 @@ static void try_random_registers(void)
 int main(void)
 {
     rt_stack_refresh();
-    /* First, while the stack holds no old return addresses into code made at run time. */
-    pass_nonsense();
     pass_through_code();
+    pass_nonsense();
     run_faults();
     try_random_registers();
     return finish_comparisons(8);
