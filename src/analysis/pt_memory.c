@@ -167,7 +167,10 @@ static void widen(const struct rh_type *t, int64_t base, int64_t offset, int64_t
 void pt_reach(const struct object *o, int64_t offset, int64_t *begin, int64_t *end)
 {
     int64_t size = o->type ? (int64_t)o->type->alloc_size : 0;
-    if (!size || offset < 0 || offset % size == 0) {
+    /* Behind the first element there are more only if the block was made for them; it may as well
+     * be bytes that follow a header. */
+    bool is_array = size && o->public.size && o->public.size % (uint64_t)size == 0;
+    if (!size || offset < 0 || offset % size == 0 || (offset > size && !is_array)) {
         *begin = 0;
         *end = INT64_MAX;
         return;
@@ -197,19 +200,25 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
             pt_reach(&p->objects.data[c.object], c.offset, &begin, &end);
         }
         uint64_t stride = c.stride ? pt_gcd(c.stride, by->stride) : by->stride;
-        bool was_strided = c.stride;
+        int64_t from = c.stride ? c.offset : begin;
         if (!c.stride)
             c.end = end;
         c.stride = stride > UINT32_MAX ? 1 : (uint32_t)stride;
         c.offset += by->offset;
-        /* Where bytes are walked through (strings), how far in is not told apart. */
-        if (c.stride < RH_POINTER_BYTES && !was_strided)
-            c.offset = begin;
         /* a[i - 1] and pointers that move down: the first element that exists is meant. */
         if ((by->down || c.offset < begin) && !(c.offset < 0 && !begin))
             c.offset = begin + ((c.offset - begin) % (int64_t)c.stride + c.stride) % c.stride;
+        /* Elements smaller than a pointer are not told apart, nor are their members: any byte of
+         * the array may be meant. */
+        if (c.stride < RH_POINTER_BYTES) {
+            c.stride = 1;
+            c.offset = from < c.offset ? from : c.offset;
+        }
     } else if (c.stride == 0 || c.stride >= RH_POINTER_BYTES) {
         c.offset += by->offset;
+    } else if (by->offset < 0) { /* from a byte of the array back to what holds the array */
+        c.offset = 0;
+        c.end = INT64_MAX;
     }
     if (!normalise(o, &c))
         return false;
