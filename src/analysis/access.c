@@ -203,20 +203,27 @@ static bool fits(const struct rh_value *call, uint32_t arg)
     return base->kind != RH_VALUE_GLOBAL || !rh_library_guards(base->name);
 }
 
-static uint32_t read_library_call(const struct rh_library_row *row, struct rh_value *call,
-                                  struct rh_access *out)
+static uint32_t read_library_call(struct collector *c, const struct rh_library_row *row,
+                                  struct rh_value *call, struct rh_access *out)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < row->effect_count; i++) {
         const struct rh_effect *e = &row->effects[i];
-        bool touches =
-            e->kind == RH_EFFECT_READ || e->kind == RH_EFFECT_WRITE || e->kind == RH_EFFECT_FREE;
-        if (!touches || e->indirect)
+        if (e->kind != RH_EFFECT_READ && e->kind != RH_EFFECT_WRITE && e->kind != RH_EFFECT_FREE)
             continue;
+        if (e->indirect) {
+            c->out->skipped[RH_SKIP_LIBRARY_INDIRECT]++;
+            continue;
+        }
         uint32_t last = e->rest ? call->op_count : (uint32_t)e->arg + 1;
-        for (uint32_t arg = (uint32_t)e->arg; arg < last && n < RH_ACCESS_MAX; arg++)
-            if (fits(call, arg))
+        for (uint32_t arg = (uint32_t)e->arg; arg < last; arg++) {
+            if (!fits(call, arg))
+                continue;
+            if (n == RH_ACCESS_MAX)
+                c->out->skipped[RH_SKIP_LIBRARY_ARGUMENT]++;
+            else
                 out[n++] = make_library_access(call, e, arg);
+        }
     }
     return n;
 }
@@ -233,7 +240,7 @@ static uint32_t read_call(struct collector *c, struct rh_value *inst, struct rh_
     if (callee->kind != RH_VALUE_FUNCTION || callee->fn->block_count)
         return 0;
     const struct rh_library_row *row = rh_library_find(callee->fn->name);
-    return row ? read_library_call(row, inst, out) : 0;
+    return row ? read_library_call(c, row, inst, out) : 0;
 }
 
 /* The accesses an instruction makes. */
@@ -334,12 +341,6 @@ bool rh_access_writes(const struct rh_access *a)
 bool rh_access_is_atomic(const struct rh_access *a)
 {
     return a->kind != RH_ACCESS_READ && a->kind != RH_ACCESS_WRITE;
-}
-
-bool rh_access_conflicts(const struct rh_access *a, const struct rh_access *b)
-{
-    return (rh_access_writes(a) || rh_access_writes(b)) &&
-           !(rh_access_is_atomic(a) && rh_access_is_atomic(b));
 }
 
 bool rh_access_is_site(const struct rh_access *a)

@@ -28,6 +28,8 @@ enum { RH_ACCESS_MAX = 8 };
     X(VECTOR_OF_POINTERS, "gather or scatter")                                                     \
     X(ADDRESS_SPACE, "pointer of another address space")                                           \
     X(ASSEMBLY, "inline assembly that touches memory")                                             \
+    X(LIBRARY_INDIRECT, "memory that a library call reaches through other memory")                 \
+    X(LIBRARY_ARGUMENT, "argument of a library call beyond those that are looked at")              \
     X(IGNORED_FUNCTION, "function that asks not to be instrumented")                               \
     X(NAKED_FUNCTION, "function without prologue")                                                 \
     X(NEVER_RUN, "code that no thread reaches")                                                    \
@@ -38,8 +40,7 @@ enum { RH_ACCESS_MAX = 8 };
     X(ONLY_READ, "memory that is never written while threads share it")                            \
     X(NOT_PARALLEL, "no conflicting access at the same time")                                      \
     X(GUARDED, "a common lock guards every conflicting access")                                    \
-    X(ATOMIC, "every conflicting access is atomic")                                                \
-    X(SUPPRESSED, "suppressed by the configuration")
+    X(ATOMIC, "every conflicting access is atomic")
 
 enum rh_skip {
 #define RH_SKIP_ENUM(id, name) RH_SKIP_##id,
@@ -54,7 +55,6 @@ struct rh_access {
     struct rh_value *inst;
     struct rh_value *pointer; /* NULL for fences */
     struct rh_value *length;  /* bytes, where only the run knows; else NULL */
-    struct rh_value *scale;   /* by which `length` is multiplied (fread), or NULL */
     uint64_t size;            /* 0 if `length` says, and for strings, whose end nobody knows */
     uint8_t kind;             /* enum rh_access_kind */
     uint8_t order;            /* enum rh_memory_order */
@@ -74,11 +74,9 @@ struct rh_accesses {
 void rh_accesses_collect(struct rh_module *m, struct rh_accesses *out);
 void rh_accesses_release(struct rh_accesses *a);
 
-/* May the access write; is it atomic; do two accesses conflict (same bytes, one writes, not both
- * atomic) if they meet? */
+/* May the access write; is it atomic? */
 bool rh_access_writes(const struct rh_access *a);
 bool rh_access_is_atomic(const struct rh_access *a);
-bool rh_access_conflicts(const struct rh_access *a, const struct rh_access *b);
 /* Does it get a key: it is in a candidate (or nothing was proved of it), or it is an atomic or a
  * fence by which threads may be ordered? */
 bool rh_access_is_site(const struct rh_access *a);

@@ -496,12 +496,12 @@ static enum rh_skip skip_of(const struct rh_class *c)
 
 static void give_reasons(struct rh_pairs_work *w)
 {
-    memset(w->accesses->skipped, 0, sizeof w->accesses->skipped);
+    /* The other reasons were counted when the accesses were listed. */
     for (size_t i = 0; i < w->accesses->all.len; i++) {
         struct rh_access *a = &w->accesses->all.data[i];
         if (w->out->class_of[i] != NO_CLASS)
             a->skip = skip_of(&w->out->classes.data[w->out->class_of[i]]);
-        if (a->skip != RH_SKIP_COUNT)
+        if (a->skip != RH_SKIP_COUNT && rh_access_may_be_shared(a))
             w->accesses->skipped[a->skip]++;
     }
 }
