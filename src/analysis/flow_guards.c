@@ -99,14 +99,15 @@ static bool place_in_cell(const struct side *s, const struct relation *r,
                           const struct rh_cell *cell, struct placement *out)
 {
     uint32_t terms = s->name.term_count;
+    uint32_t stride = rh_cell_stride(cell);
     *out = (struct placement){
         .object = cell->object,
         .offset = cell->offset + s->name.offset,
-        .stride = cell->stride,
+        .stride = stride,
         .exact = terms == 0,
         .base = r->same_root ? FLOW_NONE : r->lock.node,
         .lock_offset = r->lock.offset + (r->same_root ? cell->offset : 0),
-        .lock_stride = r->same_root ? cell->stride : 0,
+        .lock_stride = r->same_root ? stride : 0,
         .through = r->through,
         .behind = r->behind,
     };
@@ -162,8 +163,10 @@ static bool place(const struct rh_flow *f, const struct side *s, uint32_t lock,
 static bool may_touch(const struct placement *a, uint64_t a_size, const struct placement *b,
                       uint64_t b_size)
 {
-    struct rh_cell x = {a->object, (uint32_t)a->stride, a->offset, INT64_MAX};
-    struct rh_cell y = {b->object, (uint32_t)b->stride, b->offset, INT64_MAX};
+    struct rh_cell x = {
+        .object = a->object, .stride = (uint32_t)a->stride, .offset = a->offset, .end = INT64_MAX};
+    struct rh_cell y = {
+        .object = b->object, .stride = (uint32_t)b->stride, .offset = b->offset, .end = INT64_MAX};
     return !a->exact || !b->exact || rh_cells_overlap(&x, a_size, &y, b_size);
 }
 

@@ -106,14 +106,24 @@ static bool holds_locks(const struct rh_pairs_work *w, uint32_t ways)
 
 /* --- facts: one access in one instance --- */
 
-/* The cells of shared objects among those a pointer may point to. */
-static void keep_shared(const struct rh_pairs_work *w, const struct rh_idset *all,
+/* The type tag of an access; 0 if it is of no single scalar. */
+static uint32_t tag_of(const struct rh_access *a)
+{
+    enum { WORD = 8 };
+    bool single = rh_ir_pointer(a->inst) == a->pointer && a->size && a->size <= WORD;
+    return single ? a->inst->tag : 0;
+}
+
+/* The cells of shared objects among those that the access may touch. */
+static void keep_shared(const struct rh_pairs_work *w, const struct rh_idset *all, uint32_t tag,
                         struct rh_idset *out)
 {
     uint32_t cell;
     for (uint64_t at = 0; rh_idset_next(all, &at, &cell);) {
         const struct rh_cell *c = rh_pointsto_cell(w->pointsto, cell);
         const struct rh_object *o = rh_pointsto_object(w->pointsto, c->object);
+        if (!rh_pointsto_fits(w->pointsto, cell, tag))
+            continue;
         if (o->kind != RH_OBJECT_FUNCTION && !o->is_const && o->value != NULL &&
             rh_sharing_is_shared(w->sharing, c->object))
             rh_idset_add(out, cell);
@@ -137,7 +147,7 @@ static enum rh_skip collect_facts(struct rh_pairs_work *w, const struct rh_acces
         uint32_t ways = intern_ways(w, instances[i], a->inst);
         if (!w->ways.data[ways].count)
             continue;
-        keep_shared(w, all, &shared);
+        keep_shared(w, all, tag_of(a), &shared);
         if (rh_idset_is_empty(&shared)) {
             if (why != RH_SKIP_ONE_THREAD)
                 why = rh_idset_is_empty(all) ? RH_SKIP_NO_OBJECT : RH_SKIP_ONE_THREAD;
@@ -178,6 +188,7 @@ static uint64_t hash_class(const struct rh_pairs_work *w, const struct rh_access
     struct rh_hash h;
     rh_hash_init(&h);
     rh_hash_add_u64(&h, a->kind);
+    rh_hash_add_u64(&h, tag_of(a));
     rh_hash_add_u64(&h, w->vague_now ? 0 : a->size);
     rh_hash_add_u64(&h, w->vague_now ? 0 : a->flags & CLASS_FLAGS);
     rh_hash_add_u64(&h, w->fresh_now);
@@ -194,8 +205,8 @@ static bool is_same_class(const struct rh_pairs_work *w, uint32_t at, const void
 {
     const struct rh_access *a = item, *b = w->infos.data[at].access;
     const struct class_info *info = &w->infos.data[at];
-    if (a->kind != b->kind || info->fact_count != w->facts_now.len || info->fresh != w->fresh_now ||
-        info->vague != w->vague_now)
+    if (a->kind != b->kind || tag_of(a) != tag_of(b) || info->fact_count != w->facts_now.len ||
+        info->fresh != w->fresh_now || info->vague != w->vague_now)
         return false;
     if (!info->vague && (a->size != b->size || (a->flags ^ b->flags) & CLASS_FLAGS))
         return false;
@@ -361,12 +372,18 @@ static void settle(struct rh_pairs_work *w, uint32_t klass, uint32_t other, uint
     }
 }
 
+static bool tags_meet(const struct rh_pairs_work *w, const struct class_info *a,
+                      const struct class_info *b)
+{
+    return rh_ir_tags_meet(w->accesses->module, tag_of(a->access), tag_of(b->access));
+}
+
 static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact, uint32_t cell,
                          const struct touch *touch)
 {
     const struct class_info *a = &w->infos.data[klass], *b = &w->infos.data[touch->klass];
     struct partner *p = &w->partners[touch->klass];
-    if (touch->klass > klass) /* it finds us */
+    if (touch->klass > klass || !tags_meet(w, a, b)) /* a later one finds us */
         return;
     /* Another object may be worse only for fresh blocks, other facts for functions with several
      * instances. */
@@ -405,7 +422,7 @@ static uint32_t find_common(struct rh_pairs_work *w, uint32_t a, uint32_t b)
 static void compare_vaguely(struct rh_pairs_work *w, uint32_t klass, uint32_t other)
 {
     const struct class_info *a = &w->infos.data[klass], *b = &w->infos.data[other];
-    if (!rh_access_writes(a->access) && !rh_access_writes(b->access))
+    if ((!rh_access_writes(a->access) && !rh_access_writes(b->access)) || !tags_meet(w, a, b))
         return;
     for (uint32_t i = 0; i < a->fact_count; i++) {
         for (uint32_t k = 0; k < b->fact_count; k++) {

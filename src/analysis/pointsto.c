@@ -167,7 +167,6 @@ void rh_pointsto_free(struct rh_pointsto *p)
     rh_vec_each (struct object, o, &p->objects) {
         rh_vec_free(&o->fields);
         rh_vec_free(&o->watchers);
-        rh_vec_free(&o->pools);
     }
     rh_vec_each (struct instance, in, &p->instances)
         free(in->nodes);
@@ -195,8 +194,7 @@ void rh_pointsto_free(struct rh_pointsto *p)
     rh_map_release(&p->call_of);
     rh_map_release(&p->object_of);
     rh_map_release(&p->constants);
-    rh_vec_free(&p->contents);
-    rh_vec_free(&p->entries);
+    rh_vec_free(&p->fields_of);
     rh_map_release(&p->unknown_of);
     free(p);
 }

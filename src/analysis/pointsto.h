@@ -50,12 +50,14 @@ struct rh_object {
     bool is_const;
 };
 
-/* Part of an object: offset, or if stride is not 0, offset + n * stride for n >= 0 up to `end`. */
+/* Part of an object: offset, or if stride is not 0, offset + n * stride for n >= 0 up to `end`. An
+ * array within the elements of that array adds m * step up to `span`. */
 struct rh_cell {
     uint32_t object;
     uint32_t stride;
     int64_t offset;
     int64_t end; /* of the array that is indexed; INT64_MAX if unknown; unused if stride is 0 */
+    uint32_t step, span; /* both 0 if there is no array within */
 };
 
 /* One analysis of a function's body. */
@@ -110,6 +112,11 @@ bool rh_pointsto_is_outside(const struct rh_pointsto *p, uint32_t object);
 /* The cells that library functions keep and may hand out to any thread. */
 const struct rh_idset *rh_pointsto_kept(const struct rh_pointsto *p);
 
+/* May an access with this type tag be at the cell, by what the object was made for? */
+bool rh_pointsto_fits(const struct rh_pointsto *p, uint32_t cell, uint32_t tag);
+
+/* At what distance the cell repeats, arrays within counted; 0 if it is one place. */
+uint32_t rh_cell_stride(const struct rh_cell *c);
 /* May `a_size` bytes at one cell and `b_size` at the other overlap? Size 0: as far as it goes. */
 bool rh_cells_overlap(const struct rh_cell *a, uint64_t a_size, const struct rh_cell *b,
                       uint64_t b_size);

@@ -166,10 +166,37 @@ static void connect_function(struct rh_pointsto *p, uint32_t call, struct rh_val
         connect_unknown(p, call, fn);
 }
 
-/* Called with too few arguments, a function cannot be meant: the pointer only looks that way. */
+/* How a value of the type is passed. */
+enum passing { IN_MEMORY, AS_WORD, AS_NUMBER, AS_FLOAT };
+
+static enum passing passing_of(const struct rh_type *type)
+{
+    switch (type->kind) {
+    case RH_TYPE_PTR:
+        return AS_WORD;
+    case RH_TYPE_INT:
+        return type->bits == 64 ? AS_WORD : AS_NUMBER;
+    case RH_TYPE_FLOAT:
+    case RH_TYPE_VECTOR:
+        return AS_FLOAT;
+    default:
+        return IN_MEMORY;
+    }
+}
+
+/* Called with too few arguments or others than it takes, a function cannot be meant: the pointer
+ * only looks that way. One argument too many is a habit: free() as a callback that is given the
+ * user's data as well. */
 static bool fits_call(const struct rh_value *call, const struct rh_function *fn)
 {
-    return fn->type->count <= call->op_count;
+    uint64_t count = fn->type->count;
+    if (count > call->op_count || (!fn->type->variadic && count + 1 < call->op_count))
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        if (passing_of(fn->type->elems[i]) != passing_of(call->ops[i]->type))
+            return false;
+    return !call->user_count || call->type->kind == RH_TYPE_VOID ||
+           passing_of(fn->type->ret) == passing_of(call->type);
 }
 
 void pt_use_function(struct rh_pointsto *p, const struct use *use, uint32_t object)
@@ -207,7 +234,8 @@ static uint32_t add_call(struct rh_pointsto *p, uint32_t instance, struct rh_val
     return id;
 }
 
-/* Assembly may move any of its operands through any memory it is given. */
+/* Assembly may move any of its operands through any memory it is given, unless it says that it
+ * touches none. */
 static void read_assembly(struct rh_pointsto *p, uint32_t instance, struct rh_value *inst)
 {
     uint32_t out = pt_node_of(p, instance, inst), all = NO_NODE;
@@ -218,6 +246,8 @@ static void read_assembly(struct rh_pointsto *p, uint32_t instance, struct rh_va
         if (all == NO_NODE)
             all = pt_add_node(p);
         pt_flow(p, node, all);
+        if (inst->no_memory)
+            continue;
         pt_flow(p, pt_load(p, node), all);
         pt_store(p, node, all);
     }

@@ -49,6 +49,7 @@ struct use {
     uint32_t node; /* see the kinds; USE_START: what the function is called with, if not NO_NODE */
     uint64_t bytes;
     int64_t offset; /* USE_LOAD, USE_STORE: from the cell */
+    uint32_t tag;   /* USE_LOAD, USE_STORE: of the access */
     uint32_t call;  /* number of the call record */
     const struct rh_effect *effect;
 };
@@ -62,6 +63,7 @@ struct node {
     RH_VEC(struct shift_edge) shifts;
     RH_VEC(struct use) uses;
     bool queued;
+    bool single; /* of a value that one load or one shift alone defines */
 };
 
 /* What the solver keeps about an object besides what is public. */
@@ -71,34 +73,30 @@ struct field {
     uint32_t entry; /* what is written to it: another node if the cell is strided, so that reading
                        any element of an array does not mix the elements */
 };
+/* A copy of memory that reads the object. */
 struct watcher {
-    uint32_t copy; /* number of the memory copy */
-    uint32_t cell; /* where in the object it reads */
-};
-/* A copy of unknown length that reads (`into`) or writes the object from `begin` up to `end`. */
-struct pool {
-    int64_t begin, end;
-    uint32_t node; /* all that is copied */
-    bool into;
+    uint32_t copy;
+    uint32_t cell; /* from where; if the length is unknown, how far as well */
 };
 struct object {
     struct rh_object public;
     const struct rh_type *type;  /* of what it holds, an element if it is an array; may be NULL */
+    bool keeps_type;             /* and is never used as anything else */
     RH_VEC(struct field) fields; /* contents of cells that were asked for */
     RH_VEC(struct watcher) watchers;
-    RH_VEC(struct pool) pools;
     bool no_contents; /* functions */
     bool outside;     /* the outside knows it */
     bool collapsed;   /* looked at in too many ways: from then on as a whole */
+    uint32_t whole;   /* cell of all its bytes, or NO_NODE if not made yet */
     uint32_t cell_count;
 };
 
-/* A copy of memory of known length: what the source's cells hold, by distance from its begin, goes
- * through an object of its own, so that n sources and m destinations cost n + m. Where the length
- * is unknown, only one set is kept: what any word of the source holds may come to any of the
- * destination. */
+/* A copy of memory: what the source's cells hold, by distance from its begin, goes through an
+ * object of its own, so that n sources and m destinations cost n + m. Where the length is unknown,
+ * that object has one cell: what any word of the source holds may come to any of the destination.
+ */
 struct copy {
-    uint32_t middle;    /* object, or node if the length is unknown */
+    uint32_t middle;    /* object */
     uint64_t bytes;     /* UINT64_MAX if unknown */
     struct rh_idset to; /* destination cells */
 };
@@ -137,11 +135,10 @@ struct rh_pointsto {
     RH_VEC(struct instance) instances;
     RH_VEC(struct copy) copies;
     RH_VEC(struct call) calls;
-    struct rh_map call_of;     /* (instance, call's value id) -> call number */
-    struct rh_map object_of;   /* value id of a global or function -> object */
-    struct rh_map constants;   /* value id of a constant -> node */
-    RH_VEC(uint32_t) contents; /* by cell: node of what is read from it, or NO_NODE */
-    RH_VEC(uint32_t) entries;  /* by cell: node of what is written to it */
+    struct rh_map call_of;      /* (instance, call's value id) -> call number */
+    struct rh_map object_of;    /* value id of a global or function -> object */
+    struct rh_map constants;    /* value id of a constant -> node */
+    RH_VEC(uint32_t) fields_of; /* by cell: number of its field in its object, or NO_NODE */
     struct instance_list RH_VEC_BODY(uint32_t) * instances_of; /* by function id */
     uint32_t *base_instance; /* by function id, or RH_NO_INSTANCE */
     uint8_t *wrapper;        /* by function id: analysed per call */
@@ -194,6 +191,7 @@ uint64_t pt_gcd(uint64_t a, uint64_t b);
 
 /* --- pt_solve.c: nodes, edges, the worklist --- */
 uint32_t pt_add_node(struct rh_pointsto *p);
+uint32_t pt_add_single(struct rh_pointsto *p);
 uint32_t pt_find(struct rh_pointsto *p, uint32_t node);
 void pt_add_cell(struct rh_pointsto *p, uint32_t node, uint32_t cell);
 void pt_add_copy_edge(struct rh_pointsto *p, uint32_t from, uint32_t to);

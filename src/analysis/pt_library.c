@@ -204,6 +204,21 @@ static uint64_t allocated_bytes(const struct rh_pointsto *p, uint32_t call,
     return bytes;
 }
 
+/* What the variables that hold the value, or hold it after a choice of several, are declared to
+ * point to; NULL if nothing, or if they disagree. */
+static const struct rh_type *type_behind(const struct rh_pointsto *p, const struct rh_value *v,
+                                         unsigned depth)
+{
+    enum { DEEPEST = 3 };
+    const struct rh_type *type = rh_layout_behind(p->layouts, v);
+    for (uint32_t i = 0; !type && depth < DEEPEST && i < v->user_count; i++) {
+        const struct rh_value *user = v->users[i];
+        if (user->kind == RH_VALUE_INST && (user->op == RH_OP_PHI || user->op == RH_OP_SELECT))
+            type = type_behind(p, user, depth + 1);
+    }
+    return type;
+}
+
 /* What the program declares the block to be, in the allocating function or in those it is a wrapper
  * for. */
 static const struct rh_type *declared_type(const struct rh_pointsto *p, uint32_t call)
@@ -211,13 +226,42 @@ static const struct rh_type *declared_type(const struct rh_pointsto *p, uint32_t
     const struct rh_value *v = p->calls.data[call].inst;
     uint32_t instance = p->calls.data[call].instance;
     for (;;) {
-        const struct rh_type *type = rh_layout_behind(p->layouts, v);
+        const struct rh_type *type = type_behind(p, v, 0);
         const struct instance *in = &p->instances.data[instance];
         if (type || !in->public.call || in->is_entry)
             return type;
         v = in->public.call;
         instance = in->public.caller;
     }
+}
+
+/* Is the number a multiple of the size by its making: a constant, or a count times one? */
+static bool is_multiple(const struct rh_value *v, uint64_t size)
+{
+    const struct rh_value *by = v->op_count > 1 ? v->ops[1] : NULL;
+    if (v->kind == RH_VALUE_INT)
+        return v->num > 0 && (uint64_t)v->num % size == 0;
+    if (v->kind != RH_VALUE_INST || !by || by->kind != RH_VALUE_INT || by->num <= 0)
+        return false;
+    if (v->op == RH_OP_SHL)
+        return by->num < 63 && ((uint64_t)1 << by->num) % size == 0;
+    return v->op == RH_OP_MUL && (uint64_t)by->num % size == 0;
+}
+
+/* Was the block made for values of the type and nothing else? A pool hands out what it declares as
+ * links of its list for anything, but then it does not ask for as much as a link takes. */
+static bool is_made_for(const struct rh_pointsto *p, uint32_t call, const struct rh_effect *e,
+                        uint64_t bytes, uint64_t size)
+{
+    const struct rh_value *inst = p->calls.data[call].inst;
+    if (bytes)
+        return bytes % size == 0;
+    for (int i = 0; i < 2; i++) {
+        int arg = i ? e->scale : e->length;
+        if (arg >= 0 && (uint32_t)arg < inst->op_count && is_multiple(inst->ops[arg], size))
+            return true;
+    }
+    return false;
 }
 
 static uint32_t allocate(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
@@ -227,8 +271,10 @@ static uint32_t allocate(struct rh_pointsto *p, uint32_t call, const struct rh_e
                                     allocated_bytes(p, call, e));
     const struct rh_type *type = declared_type(p, call);
     uint64_t size = p->objects.data[object].public.size;
-    if (type && (!size || size >= type->alloc_size))
+    if (type && (!size || size >= type->alloc_size)) {
         p->objects.data[object].type = type;
+        p->objects.data[object].keeps_type = is_made_for(p, call, e, size, type->alloc_size);
+    }
     uint32_t node = pt_make_pointer(p, object);
     if (e->from.inside)
         pt_store(p, inside(p, node), node);

@@ -15,6 +15,7 @@ uint32_t pt_add_object(struct rh_pointsto *p, enum rh_object_kind kind, struct r
         &p->objects,
         (struct object){
             .public = {.kind = kind, .id = id, .instance = instance, .value = value, .size = size},
+            .whole = NO_NODE,
             .no_contents = kind == RH_OBJECT_FUNCTION});
     return id;
 }
@@ -27,6 +28,7 @@ static uint32_t add_global_object(struct rh_pointsto *p, struct rh_value *v)
     /* A flexible array at the end: the declared type says too little. */
     uint32_t id = pt_add_object(p, kind, v, RH_NO_INSTANCE, g->is_declaration ? 0 : size);
     p->objects.data[id].type = g->is_declaration ? NULL : g->value_type;
+    p->objects.data[id].keeps_type = true;
     p->objects.data[id].public.is_const = g->is_const;
     return id;
 }
@@ -51,13 +53,14 @@ static uint64_t hash_cell(const struct rh_cell *c)
     h = (h ^ (uint64_t)c->offset) * 0xff51afd7ed558ccdu;
     h = (h ^ h >> 32 ^ c->stride) * 0xc4ceb9fe1a85ec53u;
     h = (h ^ h >> 29 ^ (uint64_t)c->end) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 31 ^ ((uint64_t)c->span << 32 | c->step)) * 0xff51afd7ed558ccdu;
     return h ^ h >> 32;
 }
 
 static bool same_cell(const struct rh_cell *a, const struct rh_cell *b)
 {
     return a->object == b->object && a->offset == b->offset && a->stride == b->stride &&
-           a->end == b->end;
+           a->end == b->end && a->step == b->step && a->span == b->span;
 }
 
 /* How many ways to look at one object are told apart. A large struct has hundreds of members, each
@@ -101,10 +104,19 @@ uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *cell)
             return p->cell_slots[at] - 1;
     p->objects.data[cell->object].cell_count += cell->stride ? STRIDED_WEIGHT : 1;
     rh_vec_push(&p->cells, *cell);
-    rh_vec_push(&p->contents, NO_NODE);
-    rh_vec_push(&p->entries, NO_NODE);
+    rh_vec_push(&p->fields_of, NO_NODE);
     p->cell_slots[at] = (uint32_t)p->cells.len;
     return (uint32_t)p->cells.len - 1;
+}
+
+/* Any byte of the object. */
+static uint32_t whole_of(struct rh_pointsto *p, uint32_t object)
+{
+    if (p->objects.data[object].whole == NO_NODE) {
+        struct rh_cell whole = {.object = object, .stride = 1, .end = INT64_MAX};
+        p->objects.data[object].whole = pt_cell(p, &whole);
+    }
+    return p->objects.data[object].whole;
 }
 
 uint64_t pt_gcd(uint64_t a, uint64_t b)
@@ -129,8 +141,12 @@ static bool normalise(const struct rh_object *o, struct rh_cell *c)
         if (c->end >= size)
             c->end = INT64_MAX;
         int64_t end = c->end < size ? c->end : size;
-        if (end != INT64_MAX && c->offset + (int64_t)c->stride >= end)
-            c->stride = 0;
+        if (end != INT64_MAX && c->offset + (int64_t)c->stride >= end) {
+            /* One element: the array within is all there is. */
+            c->stride = c->step;
+            c->end = c->offset + c->span + 1;
+            c->step = c->span = 0;
+        }
     }
     if (!c->stride)
         c->end = INT64_MAX;
@@ -183,44 +199,93 @@ void pt_reach(const struct object *o, int64_t offset, int64_t *begin, int64_t *e
     }
 }
 
+/* The array that a shift moves in, as far as that is known. */
+static void find_array(const struct object *o, const struct rh_cell *c, const struct shift *by,
+                       int64_t *begin, int64_t *end)
+{
+    *begin = 0;
+    *end = INT64_MAX;
+    if (by->extent && !by->down) {
+        *begin = c->offset + by->start;
+        *end = *begin + (int64_t)by->extent;
+    } else if (!(by->down && by->stride == 1)) {
+        pt_reach(o, c->offset, begin, end);
+    }
+}
+
+/* Moves within an array that lies in the elements of another; false if it does not. */
+static bool shift_inner(const struct object *o, struct rh_cell *c, const struct shift *by)
+{
+    int64_t begin, end;
+    find_array(o, c, by, &begin, &end);
+    if (end == INT64_MAX || end - begin > (int64_t)c->stride || by->stride >= c->stride)
+        return false;
+    uint64_t step = c->step ? pt_gcd(c->step, by->stride) : by->stride;
+    int64_t span = end - begin - (int64_t)by->stride, offset = c->offset + by->offset;
+    if (step < RH_POINTER_BYTES) {
+        step = 1;
+        span = end - begin;
+        offset = begin < offset ? begin : offset;
+    } else if (by->down || offset < begin) {
+        offset = begin + ((offset - begin) % (int64_t)step + (int64_t)step) % (int64_t)step;
+    }
+    span = c->span > span ? c->span : span;
+    if (span < 0 || span >= (int64_t)c->stride)
+        return false;
+    c->offset = offset;
+    c->step = span ? (uint32_t)step : 0;
+    c->span = (uint32_t)span;
+    return true;
+}
+
+static void shift_outer(const struct object *o, struct rh_cell *c, const struct shift *by)
+{
+    int64_t begin = 0, end = INT64_MAX;
+    uint64_t stride = c->stride ? pt_gcd(c->stride, by->stride) : by->stride;
+    if (c->span && stride != c->stride) /* the array within is not told apart any more */
+        stride = pt_gcd(stride, c->step);
+    if (!c->stride)
+        find_array(o, c, by, &begin, &end);
+    int64_t from = c->stride ? c->offset : begin;
+    if (!c->stride)
+        c->end = end;
+    if (stride != c->stride)
+        c->step = c->span = 0;
+    c->stride = stride > UINT32_MAX ? 1 : (uint32_t)stride;
+    c->offset += by->offset;
+    /* a[i - 1] and pointers that move down: the first element that exists is meant. */
+    if ((by->down || c->offset < begin) && !(c->offset < 0 && !begin))
+        c->offset = begin + ((c->offset - begin) % (int64_t)c->stride + c->stride) % c->stride;
+    /* Elements smaller than a pointer are not told apart, nor are their members: any byte of
+     * the array may be meant. */
+    if (c->stride < RH_POINTER_BYTES) {
+        c->stride = 1;
+        c->offset = from < c->offset ? from : c->offset;
+    }
+}
+
 bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint32_t *out)
 {
     struct rh_cell c = p->cells.data[cell];
-    const struct rh_object *o = &p->objects.data[c.object].public;
-    if (o->kind == RH_OBJECT_OUTSIDE) { /* it has no inside */
+    const struct object *o = &p->objects.data[c.object];
+    if (o->public.kind == RH_OBJECT_OUTSIDE) { /* it has no inside */
         *out = cell;
         return true;
     }
+    if (o->collapsed) {
+        *out = whole_of(p, c.object);
+        return true;
+    }
     if (by->stride) {
-        int64_t begin = 0, end = INT64_MAX;
-        if (!c.stride && by->extent && !by->down) {
-            begin = c.offset + by->start;
-            end = begin + (int64_t)by->extent;
-        } else if (!c.stride && !(by->down && by->stride == 1)) {
-            pt_reach(&p->objects.data[c.object], c.offset, &begin, &end);
-        }
-        uint64_t stride = c.stride ? pt_gcd(c.stride, by->stride) : by->stride;
-        int64_t from = c.stride ? c.offset : begin;
-        if (!c.stride)
-            c.end = end;
-        c.stride = stride > UINT32_MAX ? 1 : (uint32_t)stride;
-        c.offset += by->offset;
-        /* a[i - 1] and pointers that move down: the first element that exists is meant. */
-        if ((by->down || c.offset < begin) && !(c.offset < 0 && !begin))
-            c.offset = begin + ((c.offset - begin) % (int64_t)c.stride + c.stride) % c.stride;
-        /* Elements smaller than a pointer are not told apart, nor are their members: any byte of
-         * the array may be meant. */
-        if (c.stride < RH_POINTER_BYTES) {
-            c.stride = 1;
-            c.offset = from < c.offset ? from : c.offset;
-        }
+        if (!c.stride || !shift_inner(o, &c, by))
+            shift_outer(o, &c, by);
     } else if (c.stride == 0 || c.stride >= RH_POINTER_BYTES) {
         c.offset += by->offset;
     } else if (by->offset < 0) { /* from a byte of the array back to what holds the array */
         c.offset = 0;
         c.end = INT64_MAX;
     }
-    if (!normalise(o, &c))
+    if (!normalise(&o->public, &c))
         return false;
     *out = pt_cell(p, &c);
     if (is_crowded(p, &p->objects.data[c.object]))
@@ -234,7 +299,28 @@ uint32_t pt_settle(struct rh_pointsto *p, uint32_t cell)
     uint32_t object = p->cells.data[cell].object;
     if (!p->objects.data[object].collapsed)
         return cell;
-    return pt_cell(p, &(struct rh_cell){object, 1, 0, INT64_MAX});
+    return whole_of(p, object);
+}
+
+uint32_t rh_cell_stride(const struct rh_cell *c)
+{
+    return (uint32_t)pt_gcd(c->stride, c->step);
+}
+
+/* In what frame of its stride both lie, if they lie in one: then bytes of two elements never meet,
+ * and the arrays within decide. */
+static bool overlap_within(const struct rh_cell *a, int64_t a_bytes, const struct rh_cell *b,
+                           int64_t b_bytes)
+{
+    int64_t stride = a->stride, x = a->offset % stride, y = b->offset % stride;
+    if (a->stride != b->stride || x < 0 || y < 0 || x + a->span + a_bytes > stride ||
+        y + b->span + b_bytes > stride)
+        return true;
+    int64_t step = (int64_t)pt_gcd(a->step, b->step);
+    if (!step)
+        return x < y + b_bytes && y < x + a_bytes;
+    int64_t apart = ((y - x) % step + step) % step;
+    return apart < a_bytes || step - apart < b_bytes;
 }
 
 bool rh_cells_overlap(const struct rh_cell *a, uint64_t a_size, const struct rh_cell *b,
@@ -258,6 +344,10 @@ bool rh_cells_overlap(const struct rh_cell *a, uint64_t a_size, const struct rh_
         return false;
     if (!a->stride)
         return true;
+    if ((a->span || b->span) && !overlap_within(a, a_bytes, b, b_bytes))
+        return false;
+    a_bytes += a->span;
+    b_bytes += b->span;
     int64_t step = b->stride ? (int64_t)pt_gcd(a->stride, b->stride) : a->stride;
     int64_t apart = ((b->offset - a->offset) % step + step) % step;
     return apart < a_bytes || step - apart < b_bytes;
@@ -281,18 +371,6 @@ static void link_field(struct rh_pointsto *p, uint32_t object, const struct fiel
 
 static void copy_field(struct rh_pointsto *p, const struct watcher *w, const struct field *field);
 
-static void connect_pool(struct rh_pointsto *p, const struct pool *pool, const struct field *field)
-{
-    const struct rh_cell *c = &p->cells.data[field->cell];
-    int64_t last = c->stride ? c->end : c->offset + RH_POINTER_BYTES;
-    if (c->offset >= pool->end || last <= pool->begin)
-        return;
-    if (pool->into)
-        pt_add_copy_edge(p, field->node, pool->node);
-    else
-        pt_add_copy_edge(p, pool->node, field->entry);
-}
-
 void pt_open_field(struct rh_pointsto *p, uint32_t object, const struct field *field)
 {
     pt_add_copy_edge(p, field->node, p->sink);
@@ -309,25 +387,21 @@ static bool is_whole(const struct rh_cell *c)
     return c->stride == 1 && c->offset == 0 && c->end == INT64_MAX;
 }
 
-uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell)
+static const struct field *find_field(const struct rh_pointsto *p, uint32_t cell)
 {
-    const struct rh_cell *c = &p->cells.data[cell];
-    const struct object *o = &p->objects.data[c->object];
-    uint32_t object = c->object;
-    if (o->public.kind == RH_OBJECT_OUTSIDE)
-        return p->outside;
-    if (o->no_contents || c->offset < 0 || (o->public.size && c->offset >= (int64_t)o->public.size))
-        return NO_NODE;
-    if (p->contents.data[cell] != NO_NODE)
-        return p->contents.data[cell];
-    if (o->fields.len >= MOST_FIELDS && !is_whole(c))
-        return pt_contents(p, pt_cell(p, &(struct rh_cell){object, 1, 0, INT64_MAX}));
+    uint32_t number = p->fields_of.data[cell];
+    const struct object *o = &p->objects.data[p->cells.data[cell].object];
+    return number == NO_NODE ? NULL : &o->fields.data[number];
+}
+
+static struct field add_field(struct rh_pointsto *p, uint32_t cell)
+{
+    uint32_t object = p->cells.data[cell].object;
+    const struct object *o = &p->objects.data[object];
     bool own = o->public.kind == RH_OBJECT_LIBRARY || o->public.kind == RH_OBJECT_OWN;
-    bool strided = c->stride != 0;
+    bool strided = p->cells.data[cell].stride != 0;
     struct field field = {.cell = cell, .node = pt_add_node(p)};
     field.entry = strided ? pt_add_node(p) : field.node;
-    p->contents.data[cell] = field.node;
-    p->entries.data[cell] = field.entry;
     pt_add_copy_edge(p, field.entry, field.node);
     /* What a library's memory leads to is more of it. */
     if (own)
@@ -336,28 +410,60 @@ uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell)
     if (p->objects.data[object].outside)
         pt_open_field(p, object, &field);
     link_field(p, object, &field);
+    p->fields_of.data[cell] = (uint32_t)p->objects.data[object].fields.len;
     rh_vec_push(&p->objects.data[object].fields, field);
     for (size_t i = 0; i < p->objects.data[object].watchers.len; i++) {
         struct watcher w = p->objects.data[object].watchers.data[i];
         copy_field(p, &w, &field);
     }
-    for (size_t i = 0; i < p->objects.data[object].pools.len; i++) {
-        struct pool pool = p->objects.data[object].pools.data[i];
-        connect_pool(p, &pool, &field);
-    }
-    return field.node;
+    return field;
+}
+
+bool rh_pointsto_fits(const struct rh_pointsto *p, uint32_t cell, uint32_t tag)
+{
+    const struct rh_cell *c = &p->cells.data[cell];
+    const struct object *o = &p->objects.data[c->object];
+    uint64_t size = o->type && o->keeps_type ? o->type->alloc_size : 0;
+    bool is_array = size && o->public.size > size && o->public.size % size == 0;
+    if (!tag || !size || c->offset < 0)
+        return true;
+    bool by_element = c->stride && c->stride % size == 0;
+    bool within = c->end <= (int64_t)size;
+    if (c->stride && !by_element && !within)
+        return true;
+    /* Behind the first element there are more only if the block was made for them. */
+    uint64_t offset = (uint64_t)c->offset;
+    return rh_ir_tag_fits(p->module, tag, o->type, by_element || is_array ? offset % size : offset);
+}
+
+/* The field of the cell; false if it can hold no pointer. */
+static bool get_field(struct rh_pointsto *p, uint32_t cell, struct field *out)
+{
+    const struct rh_cell *c = &p->cells.data[cell];
+    const struct object *o = &p->objects.data[c->object];
+    if (o->no_contents || c->offset < 0 || (o->public.size && c->offset >= (int64_t)o->public.size))
+        return false;
+    const struct field *known = find_field(p, cell);
+    if (!known && o->fields.len >= MOST_FIELDS && !is_whole(c))
+        return get_field(p, whole_of(p, c->object), out);
+    *out = known ? *known : add_field(p, cell);
+    return true;
+}
+
+uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell)
+{
+    struct field field;
+    if (p->cells.data[cell].object == p->outside_object)
+        return p->outside;
+    return get_field(p, cell, &field) ? field.node : NO_NODE;
 }
 
 uint32_t pt_entry(struct rh_pointsto *p, uint32_t cell)
 {
-    uint32_t object = p->cells.data[cell].object;
-    if (object == p->outside_object)
+    struct field field;
+    if (p->cells.data[cell].object == p->outside_object)
         return p->sink;
-    uint32_t node = pt_contents(p, cell);
-    if (node == NO_NODE || p->entries.data[cell] != NO_NODE)
-        return node == NO_NODE ? NO_NODE : p->entries.data[cell];
-    /* It has no field of its own any more: see MOST_FIELDS. */
-    return p->entries.data[pt_cell(p, &(struct rh_cell){object, 1, 0, INT64_MAX})];
+    return get_field(p, cell, &field) ? field.entry : NO_NODE;
 }
 
 enum { MOST_PARTS = 32 }; /* more than the largest vector has */
@@ -375,12 +481,16 @@ static uint32_t part_of(struct rh_pointsto *p, const struct use *use, uint32_t c
     int64_t distance = use->offset + (int64_t)i * RH_POINTER_BYTES;
     if (distance == 0 || c.object == p->outside_object)
         return cell;
+    if (p->objects.data[c.object].collapsed)
+        return whole_of(p, c.object);
     c.offset += distance;
     return pt_cell(p, &c);
 }
 
 void pt_read_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell)
 {
+    if (!rh_pointsto_fits(p, cell, use->tag))
+        return;
     for (uint32_t i = 0, count = count_parts(use); i < count; i++) {
         uint32_t node = pt_contents(p, part_of(p, use, cell, i));
         if (node != NO_NODE)
@@ -390,6 +500,8 @@ void pt_read_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell)
 
 void pt_write_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell)
 {
+    if (!rh_pointsto_fits(p, cell, use->tag))
+        return;
     for (uint32_t i = 0, count = count_parts(use); i < count; i++) {
         uint32_t node = pt_entry(p, part_of(p, use, cell, i));
         if (node != NO_NODE)
@@ -401,10 +513,8 @@ void pt_write_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell)
 
 uint32_t pt_add_copy(struct rh_pointsto *p, uint64_t bytes)
 {
-    struct copy copy = {.bytes = bytes};
-    copy.middle = bytes == UINT64_MAX ? pt_add_node(p)
-                                      : pt_add_object(p, RH_OBJECT_HEAP, NULL, RH_NO_INSTANCE, 0);
-    rh_vec_push(&p->copies, copy);
+    uint32_t middle = pt_add_object(p, RH_OBJECT_HEAP, NULL, RH_NO_INSTANCE, 0);
+    rh_vec_push(&p->copies, (struct copy){.middle = middle, .bytes = bytes});
     return (uint32_t)p->copies.len - 1;
 }
 
@@ -415,6 +525,11 @@ static bool place_in_copy(const struct rh_pointsto *p, const struct copy *copy,
 {
     int64_t bytes = copy->bytes < INT64_MAX ? (int64_t)copy->bytes : INT64_MAX;
     *out = (struct rh_cell){.object = copy->middle, .end = INT64_MAX};
+    if (copy->bytes == UINT64_MAX) {
+        int64_t last = field->stride ? field->end : field->offset + RH_POINTER_BYTES;
+        out->stride = 1;
+        return field->offset < from->end && last > from->offset;
+    }
     if (!from->stride) {
         int64_t begin, end;
         pt_reach(&p->objects.data[from->object], from->offset, &begin, &end);
@@ -448,92 +563,92 @@ static void put_field(struct rh_pointsto *p, uint32_t copy, const struct field *
 {
     struct rh_cell c = p->cells.data[to], f = p->cells.data[field->cell];
     struct shift by = {.offset = f.offset, .stride = f.stride};
-    if (f.stride && p->copies.data[copy].bytes != UINT64_MAX)
-        by.extent = p->copies.data[copy].bytes;
-    uint32_t cell;
-    if (!c.stride) {
-        int64_t begin, end;
-        pt_reach(&p->objects.data[c.object], c.offset, &begin, &end);
-        if (f.offset >= end - c.offset)
+    uint32_t cell = to;
+    if (c.object == p->copies.data[copy].middle)
+        return;
+    if (p->copies.data[copy].bytes != UINT64_MAX) {
+        if (f.stride)
+            by.extent = p->copies.data[copy].bytes;
+        if (!c.stride) {
+            int64_t begin, end;
+            pt_reach(&p->objects.data[c.object], c.offset, &begin, &end);
+            if (f.offset >= end - c.offset)
+                return;
+        }
+        if (!pt_shift(p, to, &by, &cell))
             return;
     }
-    if (c.object == p->copies.data[copy].middle || !pt_shift(p, to, &by, &cell))
-        return;
     uint32_t node = pt_entry(p, cell);
     if (node != NO_NODE)
         pt_add_copy_edge(p, field->node, node);
 }
 
+static void put_field_everywhere(struct rh_pointsto *p, uint32_t copy, const struct field *field)
+{
+    struct rh_idset to = RH_IDSET_INIT; /* may grow meanwhile; what is added gets all fields */
+    uint32_t cell;
+    rh_idset_copy(&to, &p->copies.data[copy].to);
+    for (uint64_t at = 0; rh_idset_next(&to, &at, &cell);)
+        put_field(p, copy, field, cell);
+    rh_idset_release(&to);
+}
+
+/* Lets the node flow into a cell of the middle. */
+static void fill_middle(struct rh_pointsto *p, uint32_t copy, const struct rh_cell *place,
+                        uint32_t node)
+{
+    uint32_t cell = pt_cell(p, place);
+    bool known = find_field(p, cell) != NULL;
+    struct field middle;
+    if (!get_field(p, cell, &middle))
+        return;
+    pt_add_copy_edge(p, node, middle.entry);
+    if (!known)
+        put_field_everywhere(p, copy, &middle);
+}
+
 static void copy_field(struct rh_pointsto *p, const struct watcher *w, const struct field *field)
 {
     struct rh_cell from = p->cells.data[w->cell], part = p->cells.data[field->cell], place;
-    if (!place_in_copy(p, &p->copies.data[w->copy], &from, &part, &place))
-        return;
-    uint32_t cell = pt_cell(p, &place);
-    bool known = p->contents.data[cell] != NO_NODE;
-    struct field middle = {cell, pt_contents(p, cell), pt_entry(p, cell)};
-    pt_add_copy_edge(p, field->node, middle.entry);
-    if (known)
-        return;
-    uint32_t to;
-    for (uint64_t at = 0; rh_idset_next(&p->copies.data[w->copy].to, &at, &to);)
-        put_field(p, w->copy, &middle, to);
+    if (place_in_copy(p, &p->copies.data[w->copy], &from, &part, &place))
+        fill_middle(p, w->copy, &place, field->node);
 }
 
-/* Adds the part of the object that the cell leads to; cells that add nothing are many. */
-static void add_pool(struct rh_pointsto *p, uint32_t cell, uint32_t node, bool into)
+/* All that a copy of unknown length from or to the cell may touch. */
+static uint32_t stretch(struct rh_pointsto *p, uint32_t cell)
 {
-    const struct rh_cell *c = &p->cells.data[cell];
-    struct object *o = &p->objects.data[c->object];
-    struct pool pool = {.begin = c->offset, .end = c->end, .node = node, .into = into};
+    struct rh_cell c = p->cells.data[cell];
     int64_t begin;
-    if (!c->stride)
-        pt_reach(o, c->offset, &begin, &pool.end);
-    if (o->public.kind == RH_OBJECT_OUTSIDE) {
-        if (into)
-            pt_add_copy_edge(p, p->outside, node);
-        else
-            pt_add_copy_edge(p, node, p->sink);
-        return;
-    }
-    rh_vec_each (struct pool, known, &o->pools)
-        if (known->node == node && known->into == into && known->begin <= pool.begin &&
-            known->end >= pool.end)
-            return;
-    if (o->no_contents)
-        return;
-    uint32_t object = c->object;
-    rh_vec_push(&o->pools, pool);
-    for (size_t i = 0; i < p->objects.data[object].fields.len; i++) {
-        struct field field = p->objects.data[object].fields.data[i];
-        connect_pool(p, &pool, &field);
-    }
+    if (!c.stride)
+        pt_reach(&p->objects.data[c.object], c.offset, &begin, &c.end);
+    c.stride = 1;
+    return pt_settle(p, pt_cell(p, &c));
+}
+
+static bool is_watched(const struct object *o, const struct watcher *w)
+{
+    rh_vec_each (const struct watcher, known, &o->watchers)
+        if (known->copy == w->copy && known->cell == w->cell)
+            return true;
+    return false;
 }
 
 void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
 {
-    if (p->copies.data[copy].bytes == UINT64_MAX) {
-        add_pool(p, cell, p->copies.data[copy].middle, true);
-        return;
-    }
     uint32_t object = p->cells.data[cell].object;
-    struct object *o = &p->objects.data[object];
-    struct watcher w = {copy, cell};
-    if (o->public.kind == RH_OBJECT_OUTSIDE) {
-        struct rh_cell all = {
-            .object = p->copies.data[copy].middle, .stride = RH_POINTER_BYTES, .end = INT64_MAX};
-        struct field outside = {.cell = pt_cell(p, &all)};
-        bool known = p->contents.data[outside.cell] != NO_NODE;
-        outside.node = pt_contents(p, outside.cell);
-        pt_add_copy_edge(p, p->outside, pt_entry(p, outside.cell));
-        uint32_t to;
-        for (uint64_t at = 0; !known && rh_idset_next(&p->copies.data[copy].to, &at, &to);)
-            put_field(p, copy, &outside, to);
+    if (object == p->outside_object) {
+        struct rh_cell all = {.object = p->copies.data[copy].middle, .stride = 1, .end = INT64_MAX};
+        fill_middle(p, copy, &all, p->outside);
         return;
     }
-    if (o->no_contents)
+    if (p->objects.data[object].no_contents)
         return;
-    rh_vec_push(&o->watchers, w);
+    if (p->copies.data[copy].bytes == UINT64_MAX)
+        cell = stretch(p, cell);
+    struct watcher w = {copy, cell};
+    if (is_watched(&p->objects.data[object], &w))
+        return;
+    rh_vec_push(&p->objects.data[object].watchers, w);
     for (size_t i = 0; i < p->objects.data[object].fields.len; i++) {
         struct field field = p->objects.data[object].fields.data[i];
         copy_field(p, &w, &field);
@@ -543,10 +658,8 @@ void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
 void pt_copy_to(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
 {
     uint32_t middle = p->copies.data[copy].middle;
-    if (p->copies.data[copy].bytes == UINT64_MAX) {
-        add_pool(p, cell, middle, false);
-        return;
-    }
+    if (p->copies.data[copy].bytes == UINT64_MAX && p->cells.data[cell].object != p->outside_object)
+        cell = stretch(p, cell);
     if (!rh_idset_add(&p->copies.data[copy].to, cell))
         return;
     for (size_t i = 0; i < p->objects.data[middle].fields.len; i++) {

@@ -21,6 +21,13 @@ uint32_t pt_add_node(struct rh_pointsto *p)
     return id;
 }
 
+uint32_t pt_add_single(struct rh_pointsto *p)
+{
+    uint32_t node = pt_add_node(p);
+    p->nodes.data[node].single = true;
+    return node;
+}
+
 uint32_t pt_find(struct rh_pointsto *p, uint32_t node)
 {
     struct node *nodes = p->nodes.data;
@@ -102,6 +109,26 @@ void pt_add_copy_edge(struct rh_pointsto *p, uint32_t from, uint32_t to)
     add_cells(p, to, &p->nodes.data[from].cells);
 }
 
+/* Two nodes that the same load or shift defines are equal: the next search for cycles will merge
+ * them, or it is done here, as long as nothing hangs on the second. */
+static void add_equal(struct rh_pointsto *p, uint32_t known, uint32_t node)
+{
+    known = pt_find(p, known);
+    node = pt_find(p, node);
+    struct node *n = &p->nodes.data[node];
+    bool is_bare = rh_idset_is_empty(&n->cells) && rh_idset_is_empty(&n->news) &&
+                   rh_idset_is_empty(&n->copies) && !n->shifts.len && !n->uses.len;
+    if (known == node)
+        return;
+    if (n->single && is_bare && p->nodes.data[known].single) {
+        n->rep = known;
+        return;
+    }
+    pt_add_copy_edge(p, known, node);
+    if (n->single && p->nodes.data[known].single)
+        pt_add_copy_edge(p, node, known);
+}
+
 static void shift_cells(struct rh_pointsto *p, const struct rh_idset *cells,
                         const struct shift_edge *edge)
 {
@@ -137,13 +164,17 @@ void pt_add_shift_edge(struct rh_pointsto *p, uint32_t from, uint32_t to, const 
         return;
     }
     from = pt_find(p, from);
+    to = pt_find(p, to);
     const struct shift_edge *known = find_shift(&p->nodes.data[from], by);
     if (known) {
-        pt_add_copy_edge(p, known->to, to);
+        add_equal(p, known->to, to);
         return;
     }
-    struct shift_edge edge = {pt_add_node(p), *by};
-    pt_add_copy_edge(p, edge.to, to);
+    struct shift_edge edge = {to, *by};
+    if (!p->nodes.data[to].single) {
+        edge.to = pt_add_single(p);
+        pt_add_copy_edge(p, edge.to, to);
+    }
     rh_vec_push(&p->nodes.data[from].shifts, edge);
     p->new_edges++;
     p->stats.edges++;
@@ -195,7 +226,8 @@ static const struct use *find_use(const struct node *n, const struct use *use)
     if (use->kind != USE_LOAD && use->kind != USE_STORE)
         return NULL;
     rh_vec_each (struct use, known, &n->uses)
-        if (known->kind == use->kind && known->offset == use->offset && known->bytes == use->bytes)
+        if (known->kind == use->kind && known->offset == use->offset &&
+            known->bytes == use->bytes && known->tag == use->tag)
             return known;
     return NULL;
 }
@@ -206,7 +238,7 @@ static bool join_use(struct rh_pointsto *p, uint32_t node, const struct use *use
     if (!known)
         return false;
     if (use->kind == USE_LOAD)
-        pt_add_copy_edge(p, known->node, use->node);
+        add_equal(p, known->node, use->node);
     else
         pt_add_copy_edge(p, use->node, known->node);
     return true;
@@ -220,12 +252,12 @@ void pt_add_use(struct rh_pointsto *p, uint32_t node, const struct use *use)
     if (join_use(p, node, &copy))
         return;
     /* A value that others may store through the same pointer must not get theirs. */
-    if (copy.kind == USE_LOAD || copy.kind == USE_STORE) {
+    if (copy.kind == USE_LOAD && !p->nodes.data[pt_find(p, use->node)].single) {
+        copy.node = pt_add_single(p);
+        pt_add_copy_edge(p, copy.node, use->node);
+    } else if (copy.kind == USE_STORE) {
         copy.node = pt_add_node(p);
-        if (copy.kind == USE_LOAD)
-            pt_add_copy_edge(p, copy.node, use->node);
-        else
-            pt_add_copy_edge(p, use->node, copy.node);
+        pt_add_copy_edge(p, use->node, copy.node);
     }
     rh_vec_push(&p->nodes.data[node].uses, copy);
     rh_idset_copy(&known, &p->nodes.data[node].cells);
@@ -253,12 +285,13 @@ static void merge(struct rh_pointsto *p, uint32_t from, uint32_t into)
     rh_idset_unite(&b->copies, &a->copies);
     struct node old = *a;
     *a = (struct node){.rep = into, .queued = a->queued};
+    b->single = false;
     if (!rh_idset_is_empty(&b->news))
         enqueue(p, into);
     rh_vec_each (struct shift_edge, edge, &old.shifts) {
         const struct shift_edge *known = find_shift(&p->nodes.data[into], &edge->by);
         if (known)
-            pt_add_copy_edge(p, known->to, edge->to);
+            add_equal(p, known->to, edge->to);
         else
             rh_vec_push(&p->nodes.data[into].shifts, *edge);
     }

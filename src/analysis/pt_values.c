@@ -28,22 +28,45 @@ bool pt_may_carry(const struct rh_type *type)
 
 /* --- shifts --- */
 
-static struct shift shift_of(const struct rh_gep *gep)
+enum { MOST_TERMS = 4 };
+
+/* What a getelementptr does, one index after the other; the first array bounds the others, whose
+ * own bounds hold within its elements. */
+static uint32_t shifts_of(const struct rh_gep *gep, struct shift out[MOST_TERMS])
 {
-    struct shift by = {.offset = gep->offset};
-    if (gep->unknown)
-        return anywhere;
+    int64_t before = 0;
+    out[0] = (struct shift){.offset = gep->offset};
+    if (gep->unknown || gep->term_count > MOST_TERMS) {
+        out[0] = anywhere;
+        return 1;
+    }
     for (uint32_t i = 0; i < gep->term_count; i++) {
         const struct rh_gep_term *t = &gep->terms[i];
-        uint64_t scale = t->scale < 0 ? -(uint64_t)t->scale : (uint64_t)t->scale;
-        by.stride = pt_gcd(by.stride, scale);
-        /* The outermost array bounds the rest; without its bounds there are none. */
-        if (i == 0) {
-            by.start = t->start;
-            by.extent = t->extent;
-        }
+        out[i] = (struct shift){
+            .offset = t->start - before,
+            .stride = t->scale < 0 ? -(uint64_t)t->scale : (uint64_t)t->scale,
+            .start = t->start - before,
+            .extent = t->extent,
+        };
+        before = t->start;
     }
-    return by;
+    if (!gep->term_count)
+        return 1;
+    out[gep->term_count - 1].offset += gep->offset - before;
+    return gep->term_count;
+}
+
+/* Lets `to` get what `from` holds, moved as the getelementptr says. */
+static void add_gep_edges(struct rh_pointsto *p, uint32_t from, uint32_t to,
+                          const struct rh_gep *gep)
+{
+    struct shift shifts[MOST_TERMS];
+    uint32_t count = shifts_of(gep, shifts);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t next = i + 1 == count ? to : pt_add_single(p);
+        pt_add_shift_edge(p, from, next, &shifts[i]);
+        from = next;
+    }
 }
 
 /* --- constants --- */
@@ -84,10 +107,11 @@ static uint32_t make_constant(struct rh_pointsto *p, struct rh_value *v)
             continue;
         if (node == NO_NODE)
             node = pt_add_node(p);
-        struct shift by = v->gep ? shift_of(v->gep) : anywhere;
-        bool moves = v->gep || v->op == RH_OP_ADD || v->op == RH_OP_SUB || v->op == RH_OP_XOR;
-        if (v->kind == RH_VALUE_EXPR && moves)
-            pt_add_shift_edge(p, from, node, &by);
+        bool moves = v->op == RH_OP_ADD || v->op == RH_OP_SUB || v->op == RH_OP_XOR;
+        if (v->gep)
+            add_gep_edges(p, from, node, v->gep);
+        else if (v->kind == RH_VALUE_EXPR && moves)
+            pt_add_shift_edge(p, from, node, &anywhere);
         else
             pt_add_copy_edge(p, from, node);
     }
@@ -160,8 +184,9 @@ uint32_t pt_node_of(struct rh_pointsto *p, uint32_t instance, struct rh_value *v
         return constant_node(p, v);
     struct instance *in = &p->instances.data[instance];
     uint32_t *slot = &in->nodes[v->id - in->first_value];
+    bool single = v->kind == RH_VALUE_INST && (v->op == RH_OP_LOAD || v->op == RH_OP_GEP);
     if (*slot == NO_NODE)
-        *slot = pt_add_node(p);
+        *slot = single ? pt_add_single(p) : pt_add_node(p);
     return *slot;
 }
 
@@ -187,20 +212,33 @@ static void flow_moved(const struct reader *r, struct rh_value *from, struct rh_
         pt_add_shift_edge(r->p, a, b, by);
 }
 
-static void read_memory(const struct reader *r, struct rh_value *pointer, struct rh_value *into,
-                        uint64_t bytes)
+/* A tag is about one scalar. */
+static uint32_t tag_of(const struct rh_value *access)
 {
-    uint32_t a = pt_node_of(r->p, r->instance, pointer), b = pt_node_of(r->p, r->instance, into);
-    if (a != NO_NODE && b != NO_NODE)
-        pt_add_use(r->p, a, &(struct use){.kind = USE_LOAD, .node = b, .bytes = bytes});
+    return access->access->size <= RH_POINTER_BYTES ? access->tag : 0;
 }
 
-static void write_memory(const struct reader *r, struct rh_value *pointer, struct rh_value *value,
-                         uint64_t bytes)
+static void read_memory(const struct reader *r, struct rh_value *access)
 {
+    struct rh_value *pointer = rh_ir_pointer(access), *into = access;
+    uint32_t a = pt_node_of(r->p, r->instance, pointer), b = pt_node_of(r->p, r->instance, into);
+    if (a != NO_NODE && b != NO_NODE)
+        pt_add_use(
+            r->p, a,
+            &(struct use){
+                .kind = USE_LOAD, .node = b, .bytes = access->access->size, .tag = tag_of(access)});
+}
+
+static void write_memory(const struct reader *r, struct rh_value *access, struct rh_value *value)
+{
+    struct rh_value *pointer = rh_ir_pointer(access);
     uint32_t a = pt_node_of(r->p, r->instance, pointer), b = pt_node_of(r->p, r->instance, value);
     if (a != NO_NODE && b != NO_NODE)
-        pt_add_use(r->p, a, &(struct use){.kind = USE_STORE, .node = b, .bytes = bytes});
+        pt_add_use(r->p, a,
+                   &(struct use){.kind = USE_STORE,
+                                 .node = b,
+                                 .bytes = access->access->size,
+                                 .tag = tag_of(access)});
 }
 
 static void read_alloca(const struct reader *r, struct rh_value *v)
@@ -211,29 +249,30 @@ static void read_alloca(const struct reader *r, struct rh_value *v)
     struct rh_cell cell = {.end = INT64_MAX};
     cell.object = pt_add_object(r->p, RH_OBJECT_STACK, v, r->instance, size);
     r->p->objects.data[cell.object].type = v->access;
+    r->p->objects.data[cell.object].keeps_type = true;
     pt_add_cell(r->p, node, pt_cell(r->p, &cell));
 }
 
 static void read_load(const struct reader *r, struct rh_value *v)
 {
-    read_memory(r, v->ops[0], v, v->access->size);
+    read_memory(r, v);
 }
 
 static void read_store(const struct reader *r, struct rh_value *v)
 {
-    write_memory(r, rh_ir_pointer(v), v->ops[0], v->access->size);
+    write_memory(r, v, v->ops[0]);
 }
 
 static void read_rmw(const struct reader *r, struct rh_value *v)
 {
-    read_memory(r, v->ops[0], v, v->access->size);
-    write_memory(r, v->ops[0], v->ops[1], v->access->size);
+    read_memory(r, v);
+    write_memory(r, v, v->ops[1]);
 }
 
 static void read_cmpxchg(const struct reader *r, struct rh_value *v)
 {
-    read_memory(r, v->ops[0], v, v->access->size);
-    write_memory(r, v->ops[0], v->ops[2], v->access->size);
+    read_memory(r, v);
+    write_memory(r, v, v->ops[2]);
 }
 
 static bool is_op(const struct rh_value *v, enum rh_op op)
@@ -258,15 +297,18 @@ static uint32_t list_numbers(const struct rh_value *index, int64_t out[FEW_NUMBE
 
 static void read_gep(const struct reader *r, struct rh_value *v)
 {
-    struct shift by = shift_of(v->gep);
+    uint32_t from = pt_node_of(r->p, r->instance, v->ops[0]);
+    uint32_t to = pt_node_of(r->p, r->instance, v);
     int64_t numbers[FEW_NUMBERS];
     uint32_t count = v->gep->term_count == 1 ? list_numbers(v->gep->terms[0].index, numbers) : 0;
+    if (to != NO_NODE && (count || v->ops[0]->kind == RH_VALUE_NULL))
+        r->p->nodes.data[pt_find(r->p, to)].single = false;
     for (uint32_t i = 0; i < count; i++) {
         int64_t offset = v->gep->offset + numbers[i] * v->gep->terms[0].scale;
         flow_moved(r, v->ops[0], v, &(struct shift){.offset = offset});
     }
-    if (!count)
-        flow_moved(r, v->ops[0], v, &by);
+    if (!count && from != NO_NODE && to != NO_NODE)
+        add_gep_edges(r->p, from, to, v->gep);
     /* A pointer that was made an integer and is used as the index from address 0. */
     if (v->ops[0]->kind == RH_VALUE_NULL)
         for (uint32_t i = 1; i < v->op_count; i++)

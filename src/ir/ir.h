@@ -186,6 +186,7 @@ struct rh_value {
     const char *intrinsic;  /* "llvm.memcpy" without type suffix, of calls and functions, or NULL */
     struct rh_gep *gep;     /* of getelementptr, instruction or expression */
     struct rh_type *access; /* type loaded, stored, exchanged, or allocated by alloca */
+    uint32_t tag;           /* of loads, stores, rmw and cmpxchg: see rh_ir_tags_meet */
     uint32_t align;         /* of loads, stores, allocas and globals */
     enum rh_order order;    /* of loads, stores, rmw, fences and cmpxchg on success */
     enum rh_order fail_order; /* of cmpxchg */
@@ -289,6 +290,13 @@ const char *rh_ir_inline_asm(const struct rh_module *m);
 const char *rh_op_name(enum rh_op op);
 /* The pointer a load, store, rmw or cmpxchg goes through; NULL for anything else. */
 struct rh_value *rh_ir_pointer(const struct rh_value *inst);
+/* Does the language allow accesses with these type tags to touch the same memory? Tag 0 is that of
+ * accesses of which it says nothing. See tags.h. */
+bool rh_ir_tags_meet(struct rh_module *m, uint32_t a, uint32_t b);
+/* May an access with this tag be at this offset of memory that was made for a value of the type?
+ * The offset is within one element if the memory is an array of such values; of memory behind the
+ * type nothing is known. */
+bool rh_ir_tag_fits(struct rh_module *m, uint32_t tag, const struct rh_type *type, uint64_t offset);
 /* Strips casts, getelementptrs, aliases and the marker of thread-local addresses; `offset` (may be
  * NULL) gets the constant part, and `exact` (may be NULL) whether that is all of it: false when a
  * variable index was passed over. */

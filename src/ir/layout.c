@@ -77,7 +77,12 @@ static struct rh_type *convert(struct rh_layouts *l, struct rh_ditype *di)
         return out;
     out = rh_arena_new(&l->arena, struct rh_type);
     rh_map_put_ptr(&l->done, rh_map_key(di), out);
-    out->kind = RH_TYPE_INT;
+    bool is_pointer = di->kind == RH_DITYPE_POINTER || di->kind == RH_DITYPE_REFERENCE;
+    out->kind = RH_TYPE_OTHER;
+    if (is_pointer)
+        out->kind = RH_TYPE_PTR;
+    else if (di->kind == RH_DITYPE_SCALAR)
+        out->kind = di->is_float ? RH_TYPE_FLOAT : RH_TYPE_INT;
     out->size = out->alloc_size = di->size;
     if (di->kind == RH_DITYPE_RECORD)
         convert_record(l, di, out);

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "ir/ir.h"
+#include "ir/tags.h"
 
 struct rh_module {
     struct rh_arena arena;
@@ -29,6 +30,7 @@ struct rh_module {
     struct rh_strmap by_name; /* functions, globals and aliases: struct rh_value * */
     struct rh_map value_of;   /* LLVMValueRef -> struct rh_value *, as the snapshot was taken */
     struct rh_map type_of;    /* LLVMTypeRef -> struct rh_type * */
+    struct rh_tags tags;
     /* LLVM's first error on this context since the strbuf was last reset. A diagnostic handler is
      * always installed, because without one LLVM prints the error and exits. */
     struct rh_strbuf complaint;

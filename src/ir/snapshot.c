@@ -373,6 +373,7 @@ void rh_snapshot_take(struct rh_module *m)
         .byval = find_attribute("byval"),
     };
 
+    rh_tags_init(&m->tags, m->context);
     add_globals(&s);
     add_functions(&s);
     add_aliases(&s);

@@ -243,6 +243,7 @@ static void read_memory(struct rh_snapshot *s, struct rh_value *v)
                 : v->op == RH_OP_STORE ? v->ops[0]->type
                                        : v->ops[1]->type;
     v->align = LLVMGetAlignment(v->handle);
+    v->tag = rh_tags_of(&s->m->tags, v->handle);
     v->is_volatile = LLVMGetVolatile(v->handle);
     if (v->op == RH_OP_CMPXCHG) {
         v->order = map_order(LLVMGetCmpXchgSuccessOrdering(v->handle));
