@@ -61,6 +61,11 @@ static uint32_t intern_objects(struct rh_pairs_work *w, const struct rh_idset *c
     uint32_t cell, fresh = (uint32_t)w->objects.len;
     for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);)
         rh_idset_add(&objects, rh_pointsto_cell(w->pointsto, cell)->object);
+    if (rh_idset_count(&objects) > MANY_OBJECTS) {
+        rh_idset_unite(&w->objects.data[MANY], &objects);
+        rh_idset_release(&objects);
+        return MANY;
+    }
     uint32_t at = intern(&w->objects_of, rh_idset_hash(&objects), fresh, same_objects, w, &objects);
     if (at == fresh) {
         rh_vec_push(&w->objects, (struct rh_idset){0});
@@ -205,7 +210,7 @@ static bool is_same_class(const struct rh_pairs_work *w, uint32_t at, const void
 {
     const struct rh_access *a = item, *b = w->infos.data[at].access;
     const struct class_info *info = &w->infos.data[at];
-    if (a->kind != b->kind || tag_of(a) != tag_of(b) || info->fact_count != w->facts_now.len ||
+    if (a->kind != b->kind || tag_of(a) != info->tag || info->fact_count != w->facts_now.len ||
         info->fresh != w->fresh_now || info->vague != w->vague_now)
         return false;
     if (!info->vague && (a->size != b->size || (a->flags ^ b->flags) & CLASS_FLAGS))
@@ -232,6 +237,7 @@ static void classify(struct rh_pairs_work *w, uint32_t number)
     uint32_t at = intern(&w->class_of, hash_class(w, a), fresh, is_same_class, w, a);
     if (at == fresh) {
         struct class_info info = {.access = a,
+                                  .tag = tag_of(a),
                                   .fresh = w->fresh_now,
                                   .vague = w->vague_now,
                                   .fact_count = (uint32_t)w->facts_now.len};
@@ -375,7 +381,7 @@ static void settle(struct rh_pairs_work *w, uint32_t klass, uint32_t other, uint
 static bool tags_meet(const struct rh_pairs_work *w, const struct class_info *a,
                       const struct class_info *b)
 {
-    return rh_ir_tags_meet(w->accesses->module, tag_of(a->access), tag_of(b->access));
+    return rh_ir_tags_meet(w->accesses->module, a->tag, b->tag);
 }
 
 static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact, uint32_t cell,
@@ -644,6 +650,7 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                                 .patience = patience,
                                 .out = out};
     out->work = w;
+    rh_vec_push(&w->objects, (struct rh_idset){0}); /* number MANY */
     w->own = rh_own_find(p, flow, rh_sharing_fresh(sharing));
     out->class_of = rh_alloc_array(accesses->all.len, sizeof *out->class_of);
     for (uint32_t i = 0; i < accesses->all.len; i++)
@@ -659,6 +666,7 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
         compare_all(w);
     while (!rh_patience_is_lost(w->patience) && find_racing(w));
     give_reasons(w);
+    rh_pairs_merge(w);
     rh_pairs_rank(out);
 }
 

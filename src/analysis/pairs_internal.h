@@ -26,9 +26,13 @@ struct fact {
     bool vague;
 };
 enum { VAGUE_CELLS = 48 };
+/* Sets of very many objects say nothing that their union does not: that is the set of number MANY,
+ * complete once all accesses have been seen. */
+enum { MANY = 0, MANY_OBJECTS = 64 };
 
 struct class_info {
     const struct rh_access *access; /* the first member stands for all */
+    uint32_t tag;                   /* its type tag */
     bool fresh;                     /* to blocks that nobody else knows yet */
     bool vague;                     /* some fact is */
     uint32_t fact_count;
@@ -85,6 +89,8 @@ struct rh_pairs_work {
     RH_VEC(struct fact) facts_now;
 };
 
+/* Makes one class of those that nothing tells apart any more. */
+void rh_pairs_merge(struct rh_pairs_work *w);
 /* Gives each group its score and flags, and sorts them, best first. */
 void rh_pairs_rank(struct rh_pairs *c);
 

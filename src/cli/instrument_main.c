@@ -25,7 +25,7 @@
 
 enum {
     MODULE_LEVEL = 3,      /* of zstd: the link waits for it */
-    ANALYSIS_SECONDS = 90, /* nobody waits longer for a link */
+    ANALYSIS_SECONDS = 170, /* nobody waits longer for a link */
 };
 
 struct options {
