@@ -116,7 +116,7 @@ static enum rh_status write_object(struct work *w)
     enum rh_key_mode mode = RH_KEYS_PATCH;
     enum rh_status status = parse_mode(o->keys, &mode);
     if (status == RH_OK)
-        status = rh_ir_open(o->input, RH_IR_PREPARE_LOOPS, &w->module);
+        status = rh_ir_open(o->input, &w->module);
     if (status == RH_OK)
         status = choose_sites(w);
     if (status != RH_OK)

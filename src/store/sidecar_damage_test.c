@@ -55,7 +55,7 @@ static char *make_sidecar(const char *folder)
                                        .location = i % 2 ? &outer : &inner,
                                        .expression = "queue->slots[i].state"};
         rh_sidecar_add_site(writer, &site);
-        rh_sidecar_add_key(writer, i, &(struct rh_key_record){i, 1, 0, 0, RH_NO_LOOP});
+        rh_sidecar_add_key(writer, i, &(struct rh_key_record){i, 1, 0, 0, RH_NO_GATE});
     }
     add_analysis(writer);
     char module[20000];
