@@ -1,13 +1,12 @@
 /* Collects the sites of a module and groups them under keys: see sites.h. */
 #include "instrument/sites.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/strbuf.h"
+#include "instrument/gates.h"
 #include "ir/expr.h"
 
 /* A site of the current block, before it is given a key. */
@@ -70,27 +69,6 @@ static bool stands_alone(const struct rh_access *a)
 {
     return !a->pointer || rh_access_is_atomic(a) || a->in_library ||
            a->flags & (RH_SITE_VOLATILE | RH_SITE_SIZED);
-}
-
-/* May something happen at this instruction that orders threads, or that the block does not come
- * back from? Then accesses on its two sides must not share a key. */
-static bool ends_groups(const struct rh_value *inst)
-{
-    switch (inst->op) {
-    case RH_OP_CALL:
-        return !inst->intrinsic || strcmp(inst->intrinsic, "llvm.trap") == 0;
-    case RH_OP_INVOKE:
-    case RH_OP_CALLBR:
-    case RH_OP_FENCE:
-    case RH_OP_RMW:
-    case RH_OP_CMPXCHG:
-        return true;
-    case RH_OP_LOAD:
-    case RH_OP_STORE:
-        return inst->order != RH_ORDER_NONE || inst->is_volatile;
-    default:
-        return false;
-    }
 }
 
 /* --- naming --- */
@@ -211,7 +189,7 @@ static void collect_block(struct collector *c, struct rh_block *block)
     for (struct rh_value *inst = block->first; inst; inst = inst->next) {
         uint32_t n;
         const struct rh_access *found = accesses_of(c, inst, &n);
-        if (ends_groups(inst))
+        if (rh_gates_is_boundary(inst))
             close_groups(c);
         for (uint32_t i = 0; i < n; i++)
             if (rh_access_is_site(&found[i]))
@@ -222,50 +200,6 @@ static void collect_block(struct collector *c, struct rh_block *block)
 
 /* --- gates --- */
 
-static bool is_local_intrinsic(const struct rh_value *call)
-{
-    return call->op == RH_OP_CALL && call->intrinsic;
-}
-
-/* A loop that only waits: it stores nothing and each load goes to the same place every time round.
- * A thread may stay inside it for ever. */
-static bool only_waits(const struct rh_loop *loop)
-{
-    for (uint32_t b = 0; b < loop->block_count; b++) {
-        for (struct rh_value *i = loop->blocks[b]->first; i; i = i->next) {
-            if (i->op == RH_OP_STORE || is_local_intrinsic(i))
-                return false;
-            if (i->op != RH_OP_LOAD)
-                continue;
-            struct rh_value *p = rh_ir_pointer(i);
-            if (p->kind == RH_VALUE_INST && rh_cfg_loop_contains(loop, p->block))
-                return false;
-        }
-    }
-    return true;
-}
-
-/* A loop that ends soon, and in which a gate would cost most. */
-static bool is_tight(const struct rh_loop *loop)
-{
-    if (!loop->innermost)
-        return false;
-    for (uint32_t b = 0; b < loop->block_count; b++)
-        for (struct rh_value *i = loop->blocks[b]->first; i; i = i->next)
-            if (ends_groups(i))
-                return false;
-    return !only_waits(loop);
-}
-
-/* Nothing can stand before a landing pad. */
-static bool has_room(const struct rh_block *header)
-{
-    const struct rh_value *i = header->first;
-    while (i->op == RH_OP_PHI)
-        i = i->next;
-    return i->op != RH_OP_LANDINGPAD;
-}
-
 /* Keys of atomics and fences need no gate: they stand in both bodies. */
 static bool needs_gate(const struct collector *c, const struct rh_key *key)
 {
@@ -273,95 +207,19 @@ static bool needs_gate(const struct collector *c, const struct rh_key *key)
     return !rh_access_is_atomic(&c->accesses->all.data[site->access]);
 }
 
-static struct rh_loop *loop_of(const struct collector *c, const struct rh_key *key)
-{
-    return rh_cfg_loop_of(c->cfg, c->out->sites.data[key->first_site].inst->block);
-}
-
-/* What is known of a function's loops while its gate is planned, by their numbers. */
-struct plan {
-    bool *tight;
-    bool *gated;
-    struct rh_block **blocks;
-    uint32_t block_count;
-};
-
-/* A single key is as cheap as a gate, unless it would be passed many times between two gates. */
-static bool wants_twin(const struct collector *c, const struct plan *plan, size_t first)
-{
-    uint32_t count = 0;
-    for (size_t k = first; k < c->out->keys.len; k++) {
-        const struct rh_key *key = &c->out->keys.data[k];
-        if (!needs_gate(c, key))
-            continue;
-        const struct rh_loop *loop = loop_of(c, key);
-        if (++count > 1 || (loop && plan->tight[loop->id]))
-            return true;
-    }
-    return false;
-}
-
-/* Finds the loops that get a gate; whether a key is outside them all. */
-static bool plan_loops(const struct collector *c, struct plan *plan, size_t first)
-{
-    bool outside = false;
-    for (size_t k = first; k < c->out->keys.len; k++) {
-        const struct rh_key *key = &c->out->keys.data[k];
-        if (!needs_gate(c, key))
-            continue;
-        bool inside = false;
-        for (const struct rh_loop *l = loop_of(c, key); l; l = l->parent) {
-            plan->gated[l->id] = !plan->tight[l->id] && has_room(l->header);
-            inside |= plan->gated[l->id];
-        }
-        outside |= !inside;
-    }
-    return outside;
-}
-
-static void add_block(struct plan *plan, struct rh_block *block)
-{
-    for (uint32_t b = 0; b < plan->block_count; b++)
-        if (plan->blocks[b] == block)
-            return;
-    plan->blocks[plan->block_count++] = block;
-}
-
-/* A cycle with several ways in is no loop by its form; a run may stay in it as long. */
-static void gate_odd_cycles(const struct collector *c, struct plan *plan)
-{
-    uint32_t *order = rh_calloc(c->fn->block_count, sizeof *order);
-    for (uint32_t i = 0; i < c->cfg->rpo_count; i++)
-        order[c->cfg->rpo[i]->id] = i;
-    for (uint32_t i = 0; i < c->cfg->rpo_count; i++) {
-        struct rh_block *from = c->cfg->rpo[i];
-        for (uint32_t s = 0; s < from->succ_count; s++) {
-            struct rh_block *to = from->succs[s];
-            if (order[to->id] <= i && !rh_cfg_dominates(c->cfg, to, from))
-                add_block(plan, to);
-        }
-    }
-    free(order);
-}
-
 /* Puts the gate before the function's other keys. */
-static void add_gate(struct collector *c, const struct plan *plan, size_t first)
+static void add_gate(struct collector *c, const struct rh_key *gate, size_t first)
 {
     struct rh_sites *s = c->out;
     size_t first_site = s->keys.data[first].first_site;
-    rh_vec_push(&s->keys, (struct rh_key){0});
-    memmove(&s->keys.data[first + 1], &s->keys.data[first],
-            (s->keys.len - 1 - first) * sizeof *s->keys.data);
-    s->keys.data[first] = (struct rh_key){
-        .kind = RH_KEY_GATE,
-        .gate = RH_NO_GATE,
-        .blocks = plan->blocks,
-        .block_count = plan->block_count,
-        .fn = c->fn,
-    };
-    for (size_t k = first + 1; k < s->keys.len; k++)
-        if (needs_gate(c, &s->keys.data[k]))
-            s->keys.data[k].gate = (uint32_t)first;
+    size_t count = s->keys.len - first;
+    rh_vec_push(&s->keys, *gate);
+    struct rh_key *keys = &s->keys.data[first];
+    memmove(keys + 1, keys, count * sizeof *keys);
+    keys[0] = *gate;
+    for (size_t k = 1; k <= count; k++)
+        if (needs_gate(c, &keys[k]))
+            keys[k].gate = (uint32_t)first;
     for (size_t i = first_site; i < s->sites.len; i++)
         s->sites.data[i].key++;
 }
@@ -369,26 +227,18 @@ static void add_gate(struct collector *c, const struct plan *plan, size_t first)
 /* Gives the function whose keys begin at `first` a gate if it is to have a twin. */
 static void plan_twin(struct collector *c, size_t first)
 {
-    uint32_t loops = c->cfg->loop_count;
-    struct plan plan = {
-        .tight = rh_calloc(loops + 1, sizeof(bool)),
-        .gated = rh_calloc(loops + 1, sizeof(bool)),
-    };
-    for (uint32_t l = 0; l < loops; l++)
-        plan.tight[l] = is_tight(&c->cfg->loops[l]);
-    if (wants_twin(c, &plan, first)) {
-        plan.blocks = rh_arena_alloc(&c->out->arena, c->fn->block_count * sizeof *plan.blocks);
-        if (plan_loops(c, &plan, first))
-            add_block(&plan, c->fn->blocks[0]);
-        for (uint32_t l = 0; l < loops; l++)
-            if (plan.gated[l])
-                add_block(&plan, c->cfg->loops[l].header);
-        if (rh_cfg_irreducible(c->cfg))
-            gate_odd_cycles(c, &plan);
-        add_gate(c, &plan, first);
+    struct rh_key gate = {.kind = RH_KEY_GATE, .gate = RH_NO_GATE, .fn = c->fn};
+    RH_VEC(struct rh_block *) keyed = RH_VEC_INIT;
+    for (size_t k = first; k < c->out->keys.len; k++) {
+        const struct rh_key *key = &c->out->keys.data[k];
+        if (needs_gate(c, key))
+            rh_vec_push(&keyed, c->out->sites.data[key->first_site].inst->block);
     }
-    free(plan.tight);
-    free(plan.gated);
+    gate.blocks = rh_arena_alloc(&c->out->arena, c->fn->block_count * sizeof *gate.blocks);
+    gate.block_count = rh_gates_plan(c->cfg, keyed.data, keyed.len, gate.blocks);
+    if (gate.block_count)
+        add_gate(c, &gate, first);
+    rh_vec_free(&keyed);
 }
 
 /* --- functions --- */

@@ -12,9 +12,11 @@
  *      jumps                                    jumps
  *        |                                      edge
  *        v                                        v
- *     copy of entry -> ... -------------> copy of phis and header ... -> copy of returns
+ *     copy of entry -> ... -------------> copy of phis and header ... -> the same returns
  *
- * Stack memory of fixed size and arguments belong to both. The edge is there because the assembly's
+ * Stack memory of fixed size, arguments and blocks that only return belong to both: were the latter
+ * copied, code generation would find no common end of the ways that need saved registers, and save
+ * them for all ways. The edge is there because the assembly's
  * edges must not be critical; the copies of the header's phis take the originals' values from it.
  * What else is alive at a gate is joined by twin_join.c. Only blocks that a gate leads to are
  * copied. Everything is checked before anything is changed.
@@ -38,6 +40,7 @@ struct making {
     struct rh_twin *twin;
     LLVMContextRef context;
     LLVMBuilderRef builder; /* stands only ever at the end of a block */
+    struct block_vec ends;  /* blocks of both bodies */
     const char *text, *constraints;
 };
 
@@ -181,9 +184,18 @@ static struct rh_value *gate_place(const struct rh_block *block)
     return at;
 }
 
+static bool is_shared_end(LLVMBasicBlockRef block)
+{
+    LLVMValueRef first = LLVMGetFirstInstruction(block);
+    while (LLVMIsAPHINode(first))
+        first = LLVMGetNextInstruction(first);
+    return LLVMIsAReturnInst(first) && LLVMGetFirstUse(LLVMBasicBlockAsValue(block));
+}
+
 static bool can_gate(const struct rh_block *block)
 {
-    return gate_place(block)->op != RH_OP_LANDINGPAD;
+    struct rh_value *place = gate_place(block);
+    return place->op != RH_OP_LANDINGPAD && !is_shared_end(LLVMGetInstructionParent(place->handle));
 }
 
 /* --- copying --- */
@@ -227,7 +239,9 @@ static void make_blocks(struct making *k, struct rh_block *const *gates, uint32_
     }
     LLVMBasicBlockRef end = LLVMGetLastBasicBlock(t->function);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(t->function);; b = LLVMGetNextBasicBlock(b)) {
-        if (rh_map_has(&reached, rh_map_key(b))) {
+        if (rh_map_has(&reached, rh_map_key(b)) && is_shared_end(b)) {
+            rh_vec_push(&k->ends, b);
+        } else if (rh_map_has(&reached, rh_map_key(b))) {
             LLVMBasicBlockRef copy = LLVMAppendBasicBlockInContext(k->context, t->function, "");
             put_copy(t, LLVMBasicBlockAsValue(b), LLVMBasicBlockAsValue(copy));
             rh_vec_push(&t->blocks, (struct rh_twin_block){b, copy});
@@ -281,6 +295,36 @@ static void connect_phi(const struct rh_twin *t, LLVMValueRef phi, LLVMValueRef 
     }
 }
 
+/* --- the ends --- */
+
+/* Lets a block return what its phi says, so that the twin can say something else. */
+static void return_phi(struct making *k, LLVMBasicBlockRef end)
+{
+    LLVMValueRef last = LLVMGetBasicBlockTerminator(end);
+    LLVMValueRef value = LLVMGetNumOperands(last) ? LLVMGetOperand(last, 0) : NULL;
+    if (!value || !LLVMIsAInstruction(value) || LLVMGetInstructionParent(value) == end)
+        return;
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(k->context);
+    LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, LLVMGetFirstInstruction(end));
+    LLVMValueRef phi = LLVMBuildPhi(builder, LLVMTypeOf(value), "");
+    LLVMInstructionSetDebugLoc(phi, NULL);
+    for (LLVMUseRef use = LLVMGetFirstUse(LLVMBasicBlockAsValue(end)); use;
+         use = LLVMGetNextUse(use)) {
+        LLVMBasicBlockRef from = LLVMGetInstructionParent(LLVMGetUser(use));
+        LLVMAddIncoming(phi, &value, &from, 1);
+    }
+    LLVMSetOperand(last, 0, phi);
+    LLVMDisposeBuilder(builder);
+}
+
+/* The ways into an end that come from the twin bring the twin's values. */
+static void complete_end(const struct rh_twin *t, LLVMBasicBlockRef end)
+{
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(end); LLVMIsAPHINode(phi);
+         phi = LLVMGetNextInstruction(phi))
+        connect_phi(t, phi, phi);
+}
+
 /* Lets a copied instruction use the copies of what its original uses. */
 static void connect(const struct making *k, LLVMValueRef inst, LLVMValueRef copy)
 {
@@ -302,8 +346,12 @@ static void connect(const struct making *k, LLVMValueRef inst, LLVMValueRef copy
 
 static void copy_blocks(struct making *k)
 {
+    rh_vec_each (LLVMBasicBlockRef, end, &k->ends)
+        return_phi(k, *end);
     rh_vec_each (struct rh_twin_block, it, &k->twin->blocks)
         fill_block(k, it);
+    rh_vec_each (LLVMBasicBlockRef, end, &k->ends)
+        complete_end(k->twin, *end);
     rh_vec_each (struct rh_twin_block, block, &k->twin->blocks) {
         for (LLVMValueRef it = LLVMGetFirstInstruction(block->plain); it;
              it = LLVMGetNextInstruction(it)) {
@@ -416,6 +464,7 @@ enum rh_status rh_rewrite_twin_begin(struct rh_module *m, struct rh_function *fn
         status = build_gates(&k, entry, gates, count);
         LLVMDisposeBuilder(k.builder);
     }
+    rh_vec_free(&k.ends);
     if (status != RH_OK) {
         release(t);
         t = NULL;

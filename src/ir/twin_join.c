@@ -300,10 +300,103 @@ static void note_view(struct joining *j)
                            j->places.data[*p].value);
 }
 
-static void join_value(struct joining *j, LLVMValueRef original, LLVMValueRef copy)
+/* --- what is made anew --- */
+
+static bool is_used_as_address(LLVMValueRef value)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        bool loads = LLVMIsALoadInst(user);
+        bool stores = LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) != value;
+        if (!loads && !stores)
+            return false;
+    }
+    return true;
+}
+
+static bool has_constant_indices(LLVMValueRef gep)
+{
+    int count = LLVMGetNumOperands(gep);
+    for (int i = 1; i < count; i++)
+        if (!LLVMIsAConstantInt(LLVMGetOperand(gep, (unsigned)i)))
+            return false;
+    return true;
+}
+
+/* What code generation makes anew where it is used, as a part of that instruction: addresses and
+ * comparisons. If they were joined, they would take a register in both bodies. */
+static bool is_cheap(LLVMValueRef value)
+{
+    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind)
+        return false;
+    if (LLVMIsAGetElementPtrInst(value))
+        return has_constant_indices(value) || is_used_as_address(value);
+    return LLVMIsAICmpInst(value) || LLVMIsAFCmpInst(value) || LLVMIsAPtrToIntInst(value) ||
+           LLVMIsAIntToPtrInst(value) || LLVMIsABitCastInst(value);
+}
+
+/* Makes a value anew before an instruction, with those of its operands that are cheap too, as far
+ * as `depth` goes. */
+static LLVMValueRef remake(struct joining *j, LLVMValueRef value, LLVMValueRef before, int depth)
+{
+    LLVMValueRef made = LLVMInstructionClone(value);
+    int count = LLVMGetNumOperands(made);
+    for (int i = 0; i < count; i++) {
+        LLVMValueRef operand = LLVMGetOperand(made, (unsigned)i);
+        if (depth && LLVMIsAInstruction(operand) && is_cheap(operand))
+            LLVMSetOperand(made, (unsigned)i, remake(j, operand, before, depth - 1));
+    }
+    LLVMPositionBuilderBefore(j->builder, before);
+    LLVMInsertIntoBuilder(j->builder, made);
+    return made;
+}
+
+enum { MOST_REMADE = 4 }; /* one from another */
+
+/* Ways in from one block must bring one value. */
+static LLVMValueRef brought_before(LLVMValueRef phi, unsigned way)
+{
+    for (unsigned i = 0; i < way; i++)
+        if (LLVMGetIncomingBlock(phi, i) == LLVMGetIncomingBlock(phi, way))
+            return LLVMGetIncomingValue(phi, i);
+    return NULL;
+}
+
+static void remake_for_phi(struct joining *j, LLVMValueRef phi)
+{
+    unsigned count = LLVMCountIncoming(phi);
+    for (unsigned i = 0; i < count; i++) {
+        LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
+        if (LLVMGetIncomingValue(phi, i) != j->copy || place_of(j, from) == j->home)
+            continue;
+        LLVMValueRef value = brought_before(phi, i);
+        if (!value)
+            value = remake(j, j->copy, LLVMGetBasicBlockTerminator(from), MOST_REMADE);
+        LLVMSetOperand(phi, i, value);
+    }
+}
+
+/* Gives a user a value of its own. */
+static void remake_for(struct joining *j, LLVMValueRef user)
+{
+    if (LLVMIsAPHINode(user)) {
+        remake_for_phi(j, user);
+        return;
+    }
+    LLVMValueRef made = remake(j, j->copy, user, MOST_REMADE);
+    unsigned count = (unsigned)LLVMGetNumOperands(user);
+    for (unsigned i = 0; i < count; i++)
+        if (LLVMGetOperand(user, i) == j->copy)
+            LLVMSetOperand(user, i, made);
+}
+
+/* --- all values --- */
+
+/* Turns to a value; whether its copy is not right everywhere. */
+static bool turn_to(struct joining *j, LLVMValueRef original, LLVMValueRef copy)
 {
     if (!LLVMGetFirstUse(copy))
-        return;
+        return false;
     j->number++;
     j->original = original;
     j->copy = copy;
@@ -311,13 +404,37 @@ static void join_value(struct joining *j, LLVMValueRef original, LLVMValueRef co
     rh_vec_clear(&j->alive);
     rh_vec_clear(&j->users);
     add_users(j);
-    if (!walk_back(j))
+    return walk_back(j);
+}
+
+static void remake_value(struct joining *j, LLVMValueRef original, LLVMValueRef copy)
+{
+    if (!is_cheap(original) || !turn_to(j, original, copy))
+        return;
+    rh_vec_each (LLVMValueRef, user, &j->users)
+        remake_for(j, *user);
+}
+
+static void join_value(struct joining *j, LLVMValueRef original, LLVMValueRef copy)
+{
+    if (!turn_to(j, original, copy))
         return;
     spread(j);
     fill_phis(j);
     rh_vec_each (LLVMValueRef, user, &j->users)
         rewrite_user(j, *user);
     note_view(j);
+}
+
+static void each_copy(struct joining *j,
+                      void (*visit)(struct joining *, LLVMValueRef, LLVMValueRef))
+{
+    uint64_t original;
+    for (size_t at = 0; rh_map_next(&j->twin->copies, &at, &original, NULL);) {
+        LLVMValueRef inst = LLVMIsAInstruction((LLVMValueRef)(uintptr_t)original);
+        if (inst)
+            visit(j, inst, rh_map_get_ptr(&j->twin->copies, original));
+    }
 }
 
 void rh_twin_join(const struct rh_twin *twin, struct rh_twin_view *view)
@@ -331,12 +448,8 @@ void rh_twin_join(const struct rh_twin *twin, struct rh_twin_view *view)
     };
     number_places(&j);
     find_preds(&j);
-    uint64_t original;
-    for (size_t at = 0; rh_map_next(&twin->copies, &at, &original, NULL);) {
-        LLVMValueRef inst = LLVMIsAInstruction((LLVMValueRef)(uintptr_t)original);
-        if (inst)
-            join_value(&j, inst, rh_map_get_ptr(&twin->copies, original));
-    }
+    each_copy(&j, remake_value); /* first: it uses other values at more places */
+    each_copy(&j, join_value);
     LLVMDisposeBuilder(j.builder);
     rh_vec_free(&j.places);
     rh_vec_free(&j.preds);
