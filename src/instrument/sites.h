@@ -8,12 +8,10 @@
  * they run together or not at all, so one switch serves them.
  *
  * A function with two keys or more is planned to have a twin: a second body that carries the keys,
- * while the plain body carries gates that lead there, all under the function's gate key. Each run
- * passes a gate before its first site: at the entry, unless all sites are in loops with gates.
- * Loops have a gate in their header, for runs that stay long in one call, if they hold a site; but
- * not those that end soon (innermost, without calls, atomics and volatile accesses). Atomics and
- * fences keep their keys in the plain body too: what orders threads must be seen from the moment it
- * is asked for, and not only from the next gate on, or a race would be reported that is none.
+ * while the plain body carries gates that lead there, all under the function's gate key; gates.h
+ * says where they stand. Atomics and fences keep their keys in the plain body too: what orders
+ * threads must be seen from the moment it is asked for, and not only from the next gate on, or a
+ * race would be reported that is none.
  */
 #ifndef RH_INSTRUMENT_SITES_H
 #define RH_INSTRUMENT_SITES_H

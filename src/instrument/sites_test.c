@@ -243,6 +243,71 @@ static void a_waiting_loop_has_a_gate(void **state)
     release(&c);
 }
 
+/* Blocks: 0 entry, 1 loop, 2 rare, 3 latch, 4 out. */
+static void a_loop_with_a_rare_call_has_its_gate_there(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, ptr %q, i64 %n) {\n"
+                                 "entry:\n  store i64 1, ptr %q\n  br label %loop\n"
+                                 "loop:\n"
+                                 "  %i = phi i64 [ 0, %entry ], [ %j, %latch ]\n"
+                                 "  %a = getelementptr i64, ptr %p, i64 %i\n"
+                                 "  %v = load i64, ptr %a\n"
+                                 "  %r = icmp eq i64 %v, 0\n"
+                                 "  br i1 %r, label %rare, label %latch\n"
+                                 "rare:\n  call void @other()\n  br label %latch\n"
+                                 "latch:\n"
+                                 "  store i64 %i, ptr %a\n"
+                                 "  %j = add i64 %i, 1\n"
+                                 "  %x = icmp ult i64 %j, %n\n"
+                                 "  br i1 %x, label %loop, label %out\n"
+                                 "out:\n  ret void\n}\n");
+    assert_gate(&c, 0, 2, (const uint32_t[]){2, 0});
+    release(&c);
+}
+
+/* Blocks: 0 entry, 1 outer, 2 before, 3 inner, 4 latch, 5 out. */
+static void a_loop_around_a_tight_one_has_its_gate_before_it(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, i64 %n) {\n"
+                                 "entry:\n  br label %outer\n"
+                                 "outer:\n"
+                                 "  %i = phi i64 [ 0, %entry ], [ %j, %latch ]\n"
+                                 "  %a = getelementptr i64, ptr %p, i64 %i\n"
+                                 "  %v = load i64, ptr %a\n"
+                                 "  %r = icmp eq i64 %v, 0\n"
+                                 "  br i1 %r, label %before, label %latch\n"
+                                 "before:\n  br label %inner\n"
+                                 "inner:\n"
+                                 "  %k = phi i64 [ 0, %before ], [ %l, %inner ]\n"
+                                 "  %b = getelementptr i64, ptr %p, i64 %k\n"
+                                 "  store i64 %i, ptr %b\n"
+                                 "  %l = add i64 %k, 1\n"
+                                 "  %y = icmp ult i64 %l, %n\n"
+                                 "  br i1 %y, label %inner, label %latch\n"
+                                 "latch:\n"
+                                 "  %j = add i64 %i, 1\n"
+                                 "  %x = icmp ult i64 %j, %n\n"
+                                 "  br i1 %x, label %outer, label %out\n"
+                                 "out:\n  ret void\n}\n");
+    assert_gate(&c, 0, 2, (const uint32_t[]){2, 0});
+    release(&c);
+}
+
+/* Blocks: 0 entry, 1 work, 2 out. */
+static void the_first_gate_stands_as_late_as_it_can(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, i1 %x) {\n"
+                                 "entry:\n  br i1 %x, label %work, label %out\n"
+                                 "work:\n  store i32 1, ptr %p\n  call void @other()\n"
+                                 "  store i32 2, ptr %p\n  br label %out\n"
+                                 "out:\n  ret void\n}\n");
+    assert_gate(&c, 0, 1, (const uint32_t[]){1});
+    release(&c);
+}
+
 static void a_single_key_stands_in_place(void **state)
 {
     (void)state;
@@ -331,6 +396,9 @@ int main(void)
         cmocka_unit_test(a_loop_with_a_call_has_a_gate),
         cmocka_unit_test(the_entry_has_no_gate_if_loops_have_all_sites),
         cmocka_unit_test(a_waiting_loop_has_a_gate),
+        cmocka_unit_test(a_loop_with_a_rare_call_has_its_gate_there),
+        cmocka_unit_test(a_loop_around_a_tight_one_has_its_gate_before_it),
+        cmocka_unit_test(the_first_gate_stands_as_late_as_it_can),
         cmocka_unit_test(a_single_key_stands_in_place),
         cmocka_unit_test(a_cycle_that_is_no_loop_has_a_gate),
         cmocka_unit_test(atomics_need_no_gate),

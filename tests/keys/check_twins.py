@@ -3,7 +3,8 @@
 
 Random programs (random_program.py) and one with exceptions are built by plain clang and through
 racehive-cc, at every level of optimisation; with keys off, all on, and flipped under running threads
-they must print the same. Usage: check_twins.py CC FIRST COUNT, with the range of random programs.
+they must print the same. Usage: check_twins.py CC FIRST COUNT CLANG CLANGXX, with the range of random
+programs.
 """
 import os
 import re
@@ -16,14 +17,14 @@ import random_program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CC = sys.argv[1]
-CLANG = os.environ.get("RH_CLANG", "clang-19")
+CLANG, CLANGXX = sys.argv[4:6]
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 # A mode's name, the options of the run, and whether keys must have been switched.
 MODES = (("off", "", False),
          ("on", "detector=count:keys=all", True),
          ("flip", "detector=count:keys=flip:flip_interval=0:seed=%d", True),
          ("slow flip", "detector=count:keys=flip:flip_interval=300:seed=%d", True))
-ENOUGH = 0.02  # seconds of a plain run: time to flip keys many times
+ENOUGH = 0.01  # seconds of a plain run: time to flip keys many times
 
 
 def fail(text):
@@ -102,7 +103,7 @@ def main():
                 file.write(random_program.write(seed))
             check(folder, source, f"random program {seed}", (CLANG, CC), (LEVELS[seed % 4],), seed)
         check(folder, os.path.join(HERE, "throws.cpp"), "throws.cpp",
-              (CLANG.replace("clang", "clang++"), cxx), LEVELS, 1)
+              (CLANGXX, cxx), LEVELS, 1)
     print(f"{Totals.runs} runs the same, {Totals.switches} key switches, "
           f"{Totals.accesses} accesses seen")
     if Totals.switches < 1000 * count or not Totals.accesses:
