@@ -332,7 +332,7 @@ static bool is_cheap(LLVMValueRef value)
     if (LLVMIsAGetElementPtrInst(value))
         return has_constant_indices(value) || is_used_as_address(value);
     return LLVMIsAICmpInst(value) || LLVMIsAFCmpInst(value) || LLVMIsAPtrToIntInst(value) ||
-           LLVMIsAIntToPtrInst(value) || LLVMIsABitCastInst(value);
+           LLVMIsAIntToPtrInst(value);
 }
 
 /* Makes a value anew before an instruction, with those of its operands that are cheap too, as far

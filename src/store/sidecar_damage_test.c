@@ -279,7 +279,7 @@ static void unsound_contents_are_refused(void **state)
         const char *message;
     } wounds[] = {
         {"PRAGMA application_id = 1", "not a .racehive file"},
-        {"PRAGMA user_version = 3", "update racehive"},
+        {"PRAGMA user_version = 4", "update racehive"},
         {"PRAGMA user_version = 1", "of an older racehive: build the program again"},
         {"PRAGMA user_version = 0", "damaged"},
         {"PRAGMA user_version = -1", "damaged"},

@@ -1,7 +1,7 @@
 /*
  * Two threads count, each in a variable of its own, until standard input closes. They enter their
- * functions once: that of the watched variable has two keys and so a twin, which its thread can only
- * reach by the gate of the loop that it is in already.
+ * functions once: that of the watched variable has two keys and so a twin, which its thread can
+ * only reach by the gate of the loop that it is in already.
  */
 #include <pthread.h>
 #include <stdatomic.h>
