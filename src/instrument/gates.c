@@ -181,6 +181,39 @@ static void gate_loop(struct planner *p, const struct rh_loop *loop)
     }
 }
 
+/* Marks the blocks from which a key can be reached. */
+static void find_leading(const struct planner *p, bool *leads)
+{
+    const struct rh_cfg *cfg = p->cfg;
+    for (size_t i = 0; i < p->key_count; i++)
+        leads[p->keyed[i]->id] = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t i = cfg->rpo_count; i-- > 0;) {
+            const struct rh_block *b = cfg->rpo[i];
+            for (uint32_t s = 0; s < b->succ_count && !leads[b->id]; s++)
+                changed |= leads[b->id] = leads[b->succs[s]->id];
+        }
+    }
+}
+
+/* A run may have been long in a loop without keys: it passes a gate before it comes to one. */
+static void gate_exits(struct planner *p)
+{
+    bool *leads = rh_calloc(p->cfg->fn->block_count, sizeof *leads);
+    find_leading(p, leads);
+    for (uint32_t l = 0; l < p->cfg->loop_count; l++) {
+        const struct rh_loop *loop = &p->cfg->loops[l];
+        bool is_within = loop->parent && !p->holds_keys[loop->parent->id];
+        if (p->holds_keys[l] || is_within || is_tight(loop))
+            continue;
+        for (uint32_t e = 0; e < loop->exit_count; e++)
+            if (leads[loop->exits[e]->id] && has_room(loop->exits[e]))
+                add_gate(p, loop->exits[e]);
+    }
+    free(leads);
+}
+
 /* A cycle with several ways in is no loop by its form; a run may stay in it as long. */
 static void gate_odd_cycles(struct planner *p, uint32_t block_count)
 {
@@ -247,6 +280,7 @@ static void plan(struct planner *p)
     for (uint32_t l = 0; l < cfg->loop_count; l++)
         if (p->holds_keys[l] && !is_tight(&cfg->loops[l]))
             gate_loop(p, &cfg->loops[l]);
+    gate_exits(p);
     if (rh_cfg_irreducible(cfg))
         gate_odd_cycles(p, cfg->fn->block_count);
     struct rh_block *first = block_before_keys(p);

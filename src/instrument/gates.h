@@ -8,7 +8,8 @@
  * access): it ends soon. So does each way round a larger loop that meets neither a boundary nor a
  * tight loop. Therefore a loop that holds keys and is not tight has its gates in its blocks with
  * boundaries and before its tight loops if all of them are passed over now and then, and else one
- * gate in its header. Loops that only wait for a value always have one in the header.
+ * gate in its header. Loops that only wait for a value always have one in the header. A loop that
+ * is not tight and holds no keys has gates where it is left, if keys follow.
  *
  * Keys that no header's gate leads to have a gate in the last block that all ways to them go
  * through.

@@ -295,6 +295,21 @@ static void a_loop_around_a_tight_one_has_its_gate_before_it(void **state)
     release(&c);
 }
 
+/* Blocks: 0 entry, 1 loop, 2 out. */
+static void a_loop_without_keys_has_a_gate_behind_it(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p) {\n"
+                                 "entry:\n  store i32 1, ptr %p\n  br label %loop\n"
+                                 "loop:\n"
+                                 "  %v = load atomic i32, ptr @g monotonic, align 4\n"
+                                 "  %x = icmp eq i32 %v, 0\n"
+                                 "  br i1 %x, label %loop, label %out\n"
+                                 "out:\n  store i32 2, ptr %p\n  ret void\n}\n");
+    assert_gate(&c, 0, 2, (const uint32_t[]){2, 0});
+    release(&c);
+}
+
 /* Blocks: 0 entry, 1 work, 2 out. */
 static void the_first_gate_stands_as_late_as_it_can(void **state)
 {
@@ -398,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_waiting_loop_has_a_gate),
         cmocka_unit_test(a_loop_with_a_rare_call_has_its_gate_there),
         cmocka_unit_test(a_loop_around_a_tight_one_has_its_gate_before_it),
+        cmocka_unit_test(a_loop_without_keys_has_a_gate_behind_it),
         cmocka_unit_test(the_first_gate_stands_as_late_as_it_can),
         cmocka_unit_test(a_single_key_stands_in_place),
         cmocka_unit_test(a_cycle_that_is_no_loop_has_a_gate),

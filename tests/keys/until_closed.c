@@ -15,8 +15,10 @@ long started, watched, unwatched;
 static void *count_watched(void *arg)
 {
     started++;
-    while (!atomic_load_explicit(&stop, memory_order_relaxed))
+    while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
         watched++;
+        __asm__ volatile("" ::: "memory"); /* so that the access stays in the loop */
+    }
     return arg;
 }
 
