@@ -124,9 +124,11 @@ static enum rh_status write_object(struct work *w)
     rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
                 w->sites.sites.len);
     status = rh_keys_insert(w->module, &w->sites, mode, &w->result);
-    if (status == RH_OK)
-        status = rh_ir_write_object(w->module, &codegen, o->object);
-    return status;
+    if (status != RH_OK)
+        return status;
+    rh_log_step("%u functions have a twin, %u cannot; %u keys have no place",
+                w->result.functions_twinned, w->result.functions_refused, w->result.keys_refused);
+    return rh_ir_write_object(w->module, &codegen, o->object);
 }
 
 /* --- the sidecar --- */
