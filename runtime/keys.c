@@ -101,7 +101,7 @@ static void writer_close(struct writer *w)
                         w->image->text_protection);
 }
 
-static bool switch_place(struct writer *w, const struct rh_key_place *place, bool is_loop, bool on)
+static bool switch_place(struct writer *w, const struct rh_key_place *place, bool is_gate, bool on)
 {
     if (place->flag) {
         __atomic_store_n(place_flag(place), (uint8_t)on, __ATOMIC_RELEASE);
@@ -109,7 +109,7 @@ static bool switch_place(struct writer *w, const struct rh_key_place *place, boo
     }
     uint8_t byte;
     uint8_t *code = place_code(place);
-    switch (rt_arch_key_byte(code, is_loop, on, &byte)) {
+    switch (rt_arch_key_byte(code, is_gate, on, &byte)) {
     case RT_PATCH_DONE:
         break;
     case RT_PATCH_FOREIGN:
@@ -128,11 +128,11 @@ static bool switch_place(struct writer *w, const struct rh_key_place *place, boo
 static bool switch_key(struct writer *w, uint32_t key, bool on)
 {
     struct rt_image *r = w->image;
-    bool is_loop = r->image->keys[key].kind == RH_KEY_LOOP;
+    bool is_gate = r->image->keys[key].kind == RH_KEY_GATE;
     bool good = true;
     atomic_fetch_add_explicit(&rt_key_switches, 1, memory_order_relaxed);
     for (uint32_t i = r->place_first[key]; i < r->place_first[key + 1]; i++)
-        good &= switch_place(w, &r->image->places_begin[r->place_order[i]], is_loop, on);
+        good &= switch_place(w, &r->image->places_begin[r->place_order[i]], is_gate, on);
     return good;
 }
 
@@ -143,10 +143,10 @@ static bool use_key(struct writer *w, uint32_t key, bool on)
     w->image->key_uses[key] = on ? before + 1 : before - 1;
     if (on ? before != 0 : before != 1)
         return true;
-    uint32_t loop = w->image->image->keys[key].loop;
+    uint32_t gate = w->image->image->keys[key].gate;
     bool good = switch_key(w, key, on);
-    if (loop != RH_NO_LOOP)
-        good &= use_key(w, loop, on);
+    if (gate != RH_NO_GATE)
+        good &= use_key(w, gate, on);
     return good;
 }
 

@@ -4,8 +4,8 @@
  * How it works: a *batch* collects what to change and applies it at once: under one lock, pages of
  * text are made writable (or /proc/self/mem is used where that is refused), one byte is stored per
  * place, pages are restored, and membarrier makes every core see the new code before the batch
- * returns. A key is on while at least one of its sites is armed; a loop key is on while a key in
- * its loop is. Counts are kept per key, so that several askers can arm the same site.
+ * returns. A key is on while at least one of its sites is armed; a gate is on while a key
+ * behind it is. Counts are kept per key, so that several askers can arm the same site.
  */
 #ifndef RH_RUNTIME_KEYS_H
 #define RH_RUNTIME_KEYS_H
@@ -23,7 +23,7 @@ struct rt_image {
     uint32_t key_count, site_count, place_count;
     uint32_t *place_order; /* places sorted by key */
     uint32_t *place_first; /* key_count + 1 entries into place_order */
-    uint32_t *key_uses;    /* armed sites of the key; keys that are on, for loop keys */
+    uint32_t *key_uses;    /* armed sites of the key; keys that are on, for gates */
     uint32_t *access_key;  /* per site: the key before it */
     uint32_t *after_key;   /* per site: the key after it, or RT_NO_KEY */
     uint8_t *site_armed;   /* read by hooks */
@@ -60,7 +60,7 @@ RT_HIDDEN struct rt_image *rt_image_at(uint32_t number);
 /* Arms (or disarms) every site of every image, present and future. False if no key can be switched
  * in this process; the reason has been counted. */
 RT_HIDDEN bool rt_keys_all(bool on);
-/* Arms or disarms `count` sites of an image in one batch. */
+/* Arms or disarms `count` sites of an image in one batch; the first ones if `sites` is NULL. */
 RT_HIDDEN bool rt_keys_sites(struct rt_image *image, const uint32_t *sites, uint32_t count,
                              bool on);
 
@@ -72,7 +72,7 @@ RT_HIDDEN void rt_keys_fork_after(void);
 enum rt_patch_result { RT_PATCH_DONE, RT_PATCH_FOREIGN, RT_PATCH_STACK_ADDRESS };
 
 /* The byte to store at `code` to switch the key there, given what is there now. */
-RT_HIDDEN enum rt_patch_result rt_arch_key_byte(const uint8_t *code, bool is_loop, bool on,
+RT_HIDDEN enum rt_patch_result rt_arch_key_byte(const uint8_t *code, bool is_gate, bool on,
                                                 uint8_t *byte);
 /* Where the code at the key goes on after a hook, and its stack pointer. */
 RT_HIDDEN uintptr_t rt_arch_resume(const struct rh_hook_frame *frame);

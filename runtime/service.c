@@ -24,16 +24,23 @@ static uint32_t random_below(uint64_t *state, uint32_t limit)
     return (uint32_t)((x * 0x2545f4914f6cdd1dull) >> 33) % limit;
 }
 
+/* Some sites, or now and then all of an image: a gate is off only while no key behind it is on. */
 static void flip_some(uint64_t *random)
 {
+    enum { ALL_IN = 4 };
     uint32_t sites[FLIP_BATCH];
     uint32_t count = rt_image_count();
     struct rt_image *image = count ? rt_image_at(random_below(random, count)) : NULL;
     if (!image || !image->site_count)
         return;
+    bool on = random_below(random, 2);
+    if (random_below(random, ALL_IN) == 0) {
+        rt_keys_sites(image, NULL, image->site_count, on);
+        return;
+    }
     for (uint32_t i = 0; i < FLIP_BATCH; i++)
         sites[i] = random_below(random, image->site_count);
-    rt_keys_sites(image, sites, FLIP_BATCH, random_below(random, 2));
+    rt_keys_sites(image, sites, FLIP_BATCH, on);
 }
 
 static void flip_for_ever(void)

@@ -22,7 +22,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The call keeps the loop from being copied: the key stands in it. */
+/* The call keeps the loop from being tight: its one key stands in place. */
 __attribute__((noinline)) static void nothing(void)
 {
     __asm__ volatile("");

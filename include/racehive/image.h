@@ -4,7 +4,11 @@
  *
  * A *site* is one memory access. A *key* is the switch before one or more sites: sites of one block
  * whose addresses differ by constants share a key, and then have consecutive numbers. A *place* is
- * where the code generator put a key; it may put one key in several places, or in none.
+ * where a key stands in the code; it may stand in several places, or in none.
+ *
+ * A function with more than a key has a second body, its *twin*. Its keys stand there alone; the
+ * plain body has a *gate*, a key without sites, at its entry and in its loops, that leads to the
+ * same point of the twin. Keys of atomics and fences stand in both bodies.
  *
  * Off, a key in the code is the five bytes of `test $imm32, %eax` whose immediate is the distance
  * to the key's stub; on, it is `jmp` with that same distance: one byte differs, so it can be
@@ -16,7 +20,7 @@
 #include <stdint.h>
 
 #define RH_IMAGE_MAGIC   0x56494852u /* "RHIV" */
-#define RH_IMAGE_VERSION 1u
+#define RH_IMAGE_VERSION 2u
 /* The ELF note by which tools know an instrumented image. */
 #define RH_NOTE_SECTION ".note.racehive"
 
@@ -66,17 +70,17 @@ enum rh_memory_order {
 enum rh_key_kind {
     RH_KEY_ACCESS, /* before its sites */
     RH_KEY_AFTER,  /* after an atomic or fence that may acquire */
-    RH_KEY_LOOP,   /* before an innermost loop: chooses the copy that carries keys */
+    RH_KEY_GATE,   /* in a function's plain body: leads to its twin, which carries the keys */
 };
 
-#define RH_NO_LOOP 0xffffffffu
+#define RH_NO_GATE 0xffffffffu
 
 struct rh_key_record {
     uint32_t first_site;
-    uint16_t site_count; /* 0 for loop keys */
+    uint16_t site_count; /* 0 for gates */
     uint8_t kind;        /* enum rh_key_kind */
     uint8_t reserved;
-    uint32_t loop; /* key that must be on for this one to be reached, or RH_NO_LOOP */
+    uint32_t gate; /* key that must be on for this one to be reached, or RH_NO_GATE */
 };
 _Static_assert(sizeof(struct rh_key_record) == 12, "packed for size");
 

@@ -32,7 +32,7 @@ static struct solved solve(const char *body)
     char *text = test_malloc(strlen(HEADER) + strlen(body) + 1);
     strcpy(text, HEADER);
     strcat(text, body);
-    if (rh_ir_open_memory("test", text, strlen(text), 0, &s.module) != RH_OK)
+    if (rh_ir_open_memory("test", text, strlen(text), &s.module) != RH_OK)
         fail_msg("%s", rh_error_text());
     test_free(text);
     s.pointsto = rh_pointsto_solve(s.module, &(struct rh_pointsto_options){0});

@@ -116,7 +116,7 @@ static enum rh_status write_object(struct work *w)
     enum rh_key_mode mode = RH_KEYS_PATCH;
     enum rh_status status = parse_mode(o->keys, &mode);
     if (status == RH_OK)
-        status = rh_ir_open(o->input, RH_IR_PREPARE_LOOPS, &w->module);
+        status = rh_ir_open(o->input, &w->module);
     if (status == RH_OK)
         status = choose_sites(w);
     if (status != RH_OK)
@@ -124,9 +124,11 @@ static enum rh_status write_object(struct work *w)
     rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
                 w->sites.sites.len);
     status = rh_keys_insert(w->module, &w->sites, mode, &w->result);
-    if (status == RH_OK)
-        status = rh_ir_write_object(w->module, &codegen, o->object);
-    return status;
+    if (status != RH_OK)
+        return status;
+    rh_log_step("%u functions have a twin, %u cannot; %u keys have no place",
+                w->result.functions_twinned, w->result.functions_refused, w->result.keys_refused);
+    return rh_ir_write_object(w->module, &codegen, o->object);
 }
 
 /* --- the sidecar --- */

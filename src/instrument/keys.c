@@ -24,15 +24,13 @@ struct inserter {
     const struct rh_sites *sites;
     enum rh_key_mode mode;
     struct rh_keys_result *result;
-    struct rh_cfg *cfg;          /* of the current function */
-    struct rh_loop_copy *copies; /* per key number, for loop keys */
-    bool *copied;                /* per key number: is there a copy? */
+    struct rh_twin *twin; /* of the current function; NULL if it has none */
     struct rh_strbuf text;
 };
 
 /* --- assembly --- */
 
-/* Ends in the label that a hook comes back to. `target` is the stub's or the copy's label. */
+/* Ends in the label that a hook comes back to. `target` is the label of the stub or of the twin. */
 static void add_switch(struct inserter *in, const char *target)
 {
     struct rh_strbuf *t = &in->text;
@@ -107,14 +105,15 @@ static enum address_form choose_form(struct rh_value *pointer)
     return on_stack ? ADDRESS_REGISTER : ADDRESS_MEMORY;
 }
 
-/* The handle to use for a value: its copy's if the key stands in a loop copy that has one. */
-static void *handle_in(const struct rh_loop_copy *copy, const struct rh_value *value)
+/* The handle to use for a value: the twin's if the key stands there and the twin has its own. */
+static void *handle_in(const struct rh_twin *twin, const struct rh_value *value)
 {
-    void *copied = copy ? rh_loop_copy_of(copy, value) : NULL;
-    return copied ? copied : value->handle;
+    void *copy = twin ? rh_twin_of(twin, value) : NULL;
+    return copy ? copy : value->handle;
 }
 
-static enum rh_status insert_key(struct inserter *in, uint32_t number)
+/* Puts a key into the twin, or into the plain body if that is NULL. */
+static enum rh_status insert_key(struct inserter *in, uint32_t number, const struct rh_twin *twin)
 {
     static const char *const constraints[] = {
         [ADDRESS_MEMORY] = "*m",
@@ -123,7 +122,6 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number)
     };
     const struct rh_key *key = &in->sites->keys.data[number];
     const struct rh_site *site = &in->sites->sites.data[key->first_site];
-    const struct rh_loop_copy *copy = key->loop == RH_NO_LOOP ? NULL : &in->copies[key->loop];
     enum address_form form = choose_form(site->pointer);
     bool sized = site->length != NULL && key->kind == RH_KEY_ACCESS;
     struct rh_asm_operand operands[2] = {{0}};
@@ -131,13 +129,13 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number)
     if (form != ADDRESS_NONE)
         operands[count++] = (struct rh_asm_operand){
             .value = site->pointer,
-            .handle = handle_in(copy, site->pointer),
+            .handle = handle_in(twin, site->pointer),
             .is_memory = form == ADDRESS_MEMORY,
         };
     if (sized)
         operands[count++] = (struct rh_asm_operand){
             .value = site->length,
-            .handle = handle_in(copy, site->length),
+            .handle = handle_in(twin, site->length),
         };
     char text[64];
     snprintf(text, sizeof text, "%s%s%s" CLOBBERS, constraints[form],
@@ -146,53 +144,65 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number)
     add_switch(in, ".Lrh_stub${:uid}");
     add_stub(in, number, key->fn->id, form, sized);
     add_place(in, number, key->fn);
-    enum rh_status status =
-        rh_rewrite_insert_asm(in->module, handle_in(copy, site->inst), key->kind == RH_KEY_AFTER,
-                              rh_strbuf_text(&in->text), text, operands, count);
+    return rh_rewrite_insert_asm(in->module, handle_in(twin, site->inst), key->kind == RH_KEY_AFTER,
+                                 rh_strbuf_text(&in->text), text, operands, count);
+}
+
+/* A key that needs no gate stands in both bodies. */
+static enum rh_status insert_site_key(struct inserter *in, uint32_t number)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    const struct rh_site *site = &in->sites->sites.data[key->first_site];
+    bool in_twin = in->twin && rh_twin_of(in->twin, site->inst);
+    enum rh_status status = RH_OK;
+    if (!in_twin || key->gate == RH_NO_GATE)
+        status = insert_key(in, number, NULL);
+    if (in_twin && status == RH_OK)
+        status = insert_key(in, number, in->twin);
     if (status != RH_ERR_UNSUPPORTED)
         return status;
     in->result->keys_refused++;
     return RH_OK;
 }
 
-/* --- loop keys --- */
+/* --- gates --- */
 
-static enum rh_status insert_loop_key(struct inserter *in, uint32_t number)
+static void finish_twin(struct inserter *in)
+{
+    if (in->twin)
+        rh_rewrite_twin_finish(in->twin);
+    in->twin = NULL;
+}
+
+static enum rh_status insert_gate(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
-    if (!in->cfg || in->cfg->fn != key->fn) {
-        rh_cfg_free(in->cfg);
-        in->cfg = rh_cfg_build(key->fn);
-    }
     rh_strbuf_reset(&in->text);
     add_switch(in, "${0:l}");
     add_place(in, number, key->fn);
     enum rh_status status =
-        rh_rewrite_copy_loop(in->module, &in->cfg->loops[key->copied_loop],
-                             rh_strbuf_text(&in->text), "!i," CLOBBERS, &in->copies[number]);
+        rh_rewrite_twin_begin(in->module, key->fn, key->blocks, key->block_count,
+                              rh_strbuf_text(&in->text), "!i," CLOBBERS, &in->twin);
     if (status == RH_ERR_UNSUPPORTED) {
-        in->result->loops_refused++;
+        in->result->functions_refused++;
         return RH_OK;
     }
-    if (status == RH_OK) {
-        in->result->loops_copied++;
-        in->copied[number] = true;
-    }
+    if (status == RH_OK)
+        in->result->functions_twinned++;
     return status;
 }
 
 /* --- tables --- */
 
-/* A key in a loop that could not be copied stands in the original loop and depends on no other. */
+/* A key of a function that could have no twin stands in its place and depends on no other. */
 static void fill_record(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
-    bool copied = key->loop != RH_NO_LOOP && in->copied[key->loop];
     in->result->records[number] = (struct rh_key_record){
         .first_site = key->first_site,
         .site_count = (uint16_t)key->site_count,
         .kind = key->kind,
-        .loop = copied ? key->loop : RH_NO_LOOP,
+        .gate = in->twin ? key->gate : RH_NO_GATE,
     };
 }
 
@@ -226,10 +236,13 @@ static enum rh_status insert_all(struct inserter *in)
     for (uint32_t k = 0; status == RH_OK && k < in->sites->keys.len; k++) {
         if (in->mode == RH_KEYS_NONE)
             break;
-        bool is_loop = in->sites->keys.data[k].kind == RH_KEY_LOOP;
-        status = is_loop ? insert_loop_key(in, k) : insert_key(in, k);
+        const struct rh_key *key = &in->sites->keys.data[k];
+        if (k == 0 || key->fn != key[-1].fn)
+            finish_twin(in);
+        status = key->kind == RH_KEY_GATE ? insert_gate(in, k) : insert_site_key(in, k);
         fill_record(in, k);
     }
+    finish_twin(in);
     return status == RH_OK ? add_tables(in) : status;
 }
 
@@ -241,18 +254,11 @@ enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
         .sites = sites,
         .mode = mode,
         .result = result,
-        .copies = rh_calloc(sites->keys.len + 1, sizeof(struct rh_loop_copy)),
-        .copied = rh_calloc(sites->keys.len + 1, sizeof(bool)),
     };
     memset(result, 0, sizeof *result);
     result->records = rh_calloc(sites->keys.len + 1, sizeof *result->records);
     enum rh_status status = insert_all(&in);
-    for (size_t k = 0; k < sites->keys.len; k++)
-        rh_loop_copy_release(&in.copies[k]);
-    rh_cfg_free(in.cfg);
     rh_strbuf_release(&in.text);
-    free(in.copies);
-    free(in.copied);
     return status;
 }
 

@@ -5,8 +5,8 @@
  * text emits the switch in place, the stub that calls the hook in a cold section, and the record of
  * the place in `__rh_places`. The address is handed over as a memory operand, so that the idle code
  * need not compute it; only addresses of stack variables go in a register, because the stub moves
- * the stack pointer before it computes the address. A loop key is an assembly branch (asm goto) in
- * the loop's preheader that leads to a copy of the loop. See racehive/image.h for the layout.
+ * the stack pointer before it computes the address. A gate is an assembly branch (asm goto) from a
+ * function's plain body to the same point of its twin. See racehive/image.h for the layout.
  */
 #ifndef RH_INSTRUMENT_KEYS_H
 #define RH_INSTRUMENT_KEYS_H
@@ -22,9 +22,9 @@ enum rh_key_mode {
 /* What was done. */
 struct rh_keys_result {
     struct rh_key_record *records; /* of each key, as they stand in the image */
-    uint32_t loops_copied;
-    uint32_t loops_refused; /* planned, but not of a form that can be copied: keyed in place */
-    uint32_t keys_refused;  /* no assembly can stand there; the sites have no place */
+    uint32_t functions_twinned;
+    uint32_t functions_refused; /* planned, but not of a form that can be copied: keyed in place */
+    uint32_t keys_refused;      /* no assembly can stand there; the sites have no place */
 };
 
 enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/strbuf.h"
+#include "instrument/gates.h"
 #include "ir/expr.h"
 
 /* A site of the current block, before it is given a key. */
@@ -27,7 +28,6 @@ struct collector {
     struct rh_expr *expr;
     struct rh_function *fn;
     struct rh_cfg *cfg;
-    uint32_t *loop_key;        /* per loop of the function: its key, or RH_NO_LOOP */
     RH_VEC(struct group) open; /* groups that may still grow, of one block */
     size_t open_count;
 };
@@ -54,16 +54,6 @@ static const struct rh_access *accesses_of(const struct collector *c, const stru
     return all + low;
 }
 
-static bool has_site(const struct collector *c, const struct rh_value *inst)
-{
-    uint32_t count;
-    const struct rh_access *found = accesses_of(c, inst, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (rh_access_is_site(&found[i]))
-            return true;
-    return false;
-}
-
 static struct rh_value *strip_constant_offsets(struct rh_value *pointer, int64_t *offset)
 {
     *offset = 0;
@@ -79,90 +69,6 @@ static bool stands_alone(const struct rh_access *a)
 {
     return !a->pointer || rh_access_is_atomic(a) || a->in_library ||
            a->flags & (RH_SITE_VOLATILE | RH_SITE_SIZED);
-}
-
-/* May something happen at this instruction that orders threads, or that the block does not come
- * back from? Then accesses on its two sides must not share a key. */
-static bool ends_groups(const struct rh_value *inst)
-{
-    switch (inst->op) {
-    case RH_OP_CALL:
-        return !inst->intrinsic || strcmp(inst->intrinsic, "llvm.trap") == 0;
-    case RH_OP_INVOKE:
-    case RH_OP_CALLBR:
-    case RH_OP_FENCE:
-    case RH_OP_RMW:
-    case RH_OP_CMPXCHG:
-        return true;
-    case RH_OP_LOAD:
-    case RH_OP_STORE:
-        return inst->order != RH_ORDER_NONE || inst->is_volatile;
-    default:
-        return false;
-    }
-}
-
-/* --- loops to copy --- */
-
-static bool is_local_intrinsic(const struct rh_value *call)
-{
-    return call->op == RH_OP_CALL && call->intrinsic;
-}
-
-/* A loop that only waits: it stores nothing and each load goes to the same place every time round.
- * A thread inside it would never come to the key before the copy. */
-static bool only_waits(const struct rh_loop *loop)
-{
-    for (uint32_t b = 0; b < loop->block_count; b++) {
-        for (struct rh_value *i = loop->blocks[b]->first; i; i = i->next) {
-            if (i->op == RH_OP_STORE || is_local_intrinsic(i))
-                return false;
-            if (i->op != RH_OP_LOAD)
-                continue;
-            struct rh_value *p = rh_ir_pointer(i);
-            if (p->kind == RH_VALUE_INST && rh_cfg_loop_contains(loop, p->block))
-                return false;
-        }
-    }
-    return true;
-}
-
-static bool can_copy(const struct rh_loop *loop)
-{
-    enum { MAX_INSTRUCTIONS = 2000 }; /* beyond, one key in so much code gains nothing */
-    uint32_t size = 0;
-    if (!loop->innermost || !loop->preheader)
-        return false;
-    for (uint32_t b = 0; b < loop->block_count; b++) {
-        for (struct rh_value *i = loop->blocks[b]->first; i; i = i->next) {
-            if (ends_groups(i) || i->op == RH_OP_INDIRECTBR || ++size > MAX_INSTRUCTIONS)
-                return false;
-        }
-    }
-    return !only_waits(loop);
-}
-
-static bool loop_has_sites(const struct collector *c, const struct rh_loop *loop)
-{
-    for (uint32_t b = 0; b < loop->block_count; b++)
-        for (struct rh_value *i = loop->blocks[b]->first; i; i = i->next)
-            if (has_site(c, i))
-                return true;
-    return false;
-}
-
-static void plan_loops(struct collector *c)
-{
-    c->loop_key = rh_arena_alloc(&c->out->arena, (c->cfg->loop_count + 1) * sizeof(uint32_t));
-    for (uint32_t l = 0; l < c->cfg->loop_count; l++) {
-        c->loop_key[l] = RH_NO_LOOP;
-        if (!can_copy(&c->cfg->loops[l]) || !loop_has_sites(c, &c->cfg->loops[l]))
-            continue;
-        c->loop_key[l] = (uint32_t)c->out->keys.len;
-        rh_vec_push(&c->out->keys,
-                    (struct rh_key){
-                        .kind = RH_KEY_LOOP, .loop = RH_NO_LOOP, .copied_loop = l, .fn = c->fn});
-    }
 }
 
 /* --- naming --- */
@@ -219,19 +125,13 @@ static void add_site(struct collector *c, const struct rh_access *a, uint32_t ke
 
 /* --- grouping --- */
 
-static uint32_t loop_of(struct collector *c, const struct rh_value *inst)
-{
-    struct rh_loop *loop = rh_cfg_loop_of(c->cfg, inst->block);
-    return loop ? c->loop_key[loop->id] : RH_NO_LOOP;
-}
-
 static void add_key(struct collector *c, const struct member *members, size_t count)
 {
     struct rh_key key = {
         .kind = RH_KEY_ACCESS,
         .first_site = (uint32_t)c->out->sites.len,
         .site_count = (uint32_t)count,
-        .loop = loop_of(c, members[0].access->inst),
+        .gate = RH_NO_GATE,
         .fn = c->fn,
     };
     uint32_t number = (uint32_t)c->out->keys.len;
@@ -289,7 +189,7 @@ static void collect_block(struct collector *c, struct rh_block *block)
     for (struct rh_value *inst = block->first; inst; inst = inst->next) {
         uint32_t n;
         const struct rh_access *found = accesses_of(c, inst, &n);
-        if (ends_groups(inst))
+        if (rh_gates_is_boundary(inst))
             close_groups(c);
         for (uint32_t i = 0; i < n; i++)
             if (rh_access_is_site(&found[i]))
@@ -298,14 +198,60 @@ static void collect_block(struct collector *c, struct rh_block *block)
     close_groups(c);
 }
 
+/* --- gates --- */
+
+/* Keys of atomics and fences need no gate: they stand in both bodies. */
+static bool needs_gate(const struct collector *c, const struct rh_key *key)
+{
+    const struct rh_site *site = &c->out->sites.data[key->first_site];
+    return !rh_access_is_atomic(&c->accesses->all.data[site->access]);
+}
+
+/* Puts the gate before the function's other keys. */
+static void add_gate(struct collector *c, const struct rh_key *gate, size_t first)
+{
+    struct rh_sites *s = c->out;
+    size_t first_site = s->keys.data[first].first_site;
+    size_t count = s->keys.len - first;
+    rh_vec_push(&s->keys, *gate);
+    struct rh_key *keys = &s->keys.data[first];
+    memmove(keys + 1, keys, count * sizeof *keys);
+    keys[0] = *gate;
+    for (size_t k = 1; k <= count; k++)
+        if (needs_gate(c, &keys[k]))
+            keys[k].gate = (uint32_t)first;
+    for (size_t i = first_site; i < s->sites.len; i++)
+        s->sites.data[i].key++;
+}
+
+/* Gives the function whose keys begin at `first` a gate if it is to have a twin. */
+static void plan_twin(struct collector *c, size_t first)
+{
+    struct rh_key gate = {.kind = RH_KEY_GATE, .gate = RH_NO_GATE, .fn = c->fn};
+    RH_VEC(struct rh_block *) keyed = RH_VEC_INIT;
+    for (size_t k = first; k < c->out->keys.len; k++) {
+        const struct rh_key *key = &c->out->keys.data[k];
+        if (needs_gate(c, key))
+            rh_vec_push(&keyed, c->out->sites.data[key->first_site].inst->block);
+    }
+    gate.blocks = rh_arena_alloc(&c->out->arena, c->fn->block_count * sizeof *gate.blocks);
+    gate.block_count = rh_gates_plan(c->cfg, keyed.data, keyed.len, gate.blocks);
+    if (gate.block_count)
+        add_gate(c, &gate, first);
+    rh_vec_free(&keyed);
+}
+
+/* --- functions --- */
+
 static void collect_function(struct collector *c, struct rh_function *fn)
 {
+    size_t first = c->out->keys.len;
     c->fn = fn;
     c->cfg = rh_cfg_build(fn);
-    plan_loops(c);
     for (uint32_t b = 0; b < fn->block_count; b++)
         if (rh_cfg_reachable(c->cfg, fn->blocks[b]))
             collect_block(c, fn->blocks[b]);
+    plan_twin(c, first);
     rh_cfg_free(c->cfg);
 }
 

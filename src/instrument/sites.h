@@ -5,8 +5,13 @@
  * How it works: the analysis (src/analysis) has listed every access and said which are sites.
  * Accesses of one block that go through the same base pointer at constant distances, with nothing
  * in between that could synchronise or not return, share one key, placed before the first of them:
- * they run together or not at all, so one switch serves them. Innermost loops without calls,
- * atomics or volatile accesses are planned to be copied: their keys live in the copy alone.
+ * they run together or not at all, so one switch serves them.
+ *
+ * A function with two keys or more is planned to have a twin: a second body that carries the keys,
+ * while the plain body carries gates that lead there, all under the function's gate key; gates.h
+ * says where they stand. Atomics and fences keep their keys in the plain body too: what orders
+ * threads must be seen from the moment it is asked for, and not only from the next gate on, or a
+ * race would be reported that is none.
  */
 #ifndef RH_INSTRUMENT_SITES_H
 #define RH_INSTRUMENT_SITES_H
@@ -34,8 +39,9 @@ struct rh_site {
 struct rh_key {
     uint8_t kind; /* enum rh_key_kind */
     uint32_t first_site, site_count;
-    uint32_t loop;        /* number of the loop key, or RH_NO_LOOP */
-    uint32_t copied_loop; /* loop keys: index of the loop in its function's cfg */
+    uint32_t gate;        /* number of the gate that leads to it, or RH_NO_GATE */
+    uint32_t block_count; /* gates: the blocks they stand in */
+    struct rh_block **blocks;
     struct rh_function *fn;
 };
 
@@ -43,7 +49,7 @@ struct rh_sites {
     struct rh_arena arena;
     RH_VEC(struct rh_site) sites; /* sites of one key are neighbours; those without come last */
     uint32_t keyed;               /* how many of the sites have a key */
-    RH_VEC(struct rh_key) keys;   /* keys of one function are neighbours, its loop keys first */
+    RH_VEC(struct rh_key) keys;   /* keys of one function are neighbours, its gate first */
 };
 
 /* Collects the sites of every function and names them. */

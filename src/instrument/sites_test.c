@@ -30,7 +30,7 @@ static struct collected collect(const char *body)
     char *text = test_malloc(strlen(HEADER) + strlen(body) + 1);
     strcpy(text, HEADER);
     strcat(text, body);
-    if (rh_ir_open_memory("test", text, strlen(text), RH_IR_PREPARE_LOOPS, &c.module) != RH_OK)
+    if (rh_ir_open_memory("test", text, strlen(text), &c.module) != RH_OK)
         fail_msg("%s", rh_error_text());
     test_free(text);
     rh_accesses_collect(c.module, &c.accesses);
@@ -87,9 +87,10 @@ static void a_call_between_parts_them(void **state)
                                  "  call void @other()\n"
                                  "  store i32 2, ptr %p\n"
                                  "  ret void\n}\n");
-    assert_int_equal(c.sites.keys.len, 2);
-    assert_int_equal(site(&c, 0)->key, 0);
-    assert_int_equal(site(&c, 1)->key, 1);
+    assert_int_equal(c.sites.keys.len, 3);
+    assert_int_equal(key(&c, 0)->kind, RH_KEY_GATE);
+    assert_int_equal(site(&c, 0)->key, 1);
+    assert_int_equal(site(&c, 1)->key, 2);
     release(&c);
 }
 
@@ -101,7 +102,7 @@ static void blocks_do_not_share(void **state)
                                  "  br i1 %x, label %a, label %b\n"
                                  "a:\n  store i32 2, ptr %p\n  br label %b\n"
                                  "b:\n  ret void\n}\n");
-    assert_int_equal(c.sites.keys.len, 2);
+    assert_int_equal(c.sites.keys.len, 3);
     release(&c);
 }
 
@@ -174,59 +175,194 @@ static void copies_of_memory_are_two_sites(void **state)
     release(&c);
 }
 
-static const char counting_loop[] = "define void @f(ptr %p, i64 %n) {\n"
-                                    "entry:\n  br label %loop\n"
-                                    "loop:\n"
-                                    "  %i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
-                                    "  %a = getelementptr i32, ptr %p, i64 %i\n"
-                                    "  store i32 1, ptr %a\n"
-                                    "  %j = add i64 %i, 1\n"
-                                    "  %x = icmp ult i64 %j, %n\n"
-                                    "  br i1 %x, label %loop, label %out\n"
-                                    "out:\n  ret void\n}\n";
+/* Whether the gate `k` stands in exactly these blocks, by their numbers. */
+static void assert_gate(const struct collected *c, size_t k, size_t count, const uint32_t *blocks)
+{
+    const struct rh_key *gate = key(c, k);
+    assert_int_equal(gate->kind, RH_KEY_GATE);
+    assert_int_equal(gate->site_count, 0);
+    assert_int_equal(gate->gate, RH_NO_GATE);
+    assert_int_equal(gate->block_count, count);
+    for (size_t b = 0; b < count; b++)
+        assert_int_equal(gate->blocks[b]->id, blocks[b]);
+}
 
-static void a_loop_gets_a_key_before_it(void **state)
+/* A loop with this body around a counter; blocks: 0 entry, 1 loop, 2 out. */
+#define LOOP(before, body)                                                                         \
+    "define void @f(ptr %p, i64 %n) {\n"                                                           \
+    "entry:\n" before "  br label %loop\n"                                                         \
+    "loop:\n"                                                                                      \
+    "  %i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"                                                \
+    "  %a = getelementptr i64, ptr %p, i64 %i\n" body "  %j = add i64 %i, 1\n"                     \
+    "  %x = icmp ult i64 %j, %n\n"                                                                 \
+    "  br i1 %x, label %loop, label %out\n"                                                        \
+    "out:\n  ret void\n}\n"
+
+static void a_tight_loop_is_served_by_the_entry(void **state)
 {
     (void)state;
-    struct collected c = collect(counting_loop);
+    struct collected c = collect(LOOP("", "  store i64 1, ptr %a\n"));
     assert_int_equal(c.sites.keys.len, 2);
-    assert_int_equal(key(&c, 0)->kind, RH_KEY_LOOP);
-    assert_int_equal(key(&c, 0)->site_count, 0);
-    assert_int_equal(key(&c, 1)->loop, 0);
+    assert_gate(&c, 0, 1, (const uint32_t[]){0});
+    assert_int_equal(key(&c, 1)->gate, 0);
     release(&c);
 }
 
-static void a_waiting_loop_is_not_copied(void **state)
+static void a_loop_with_a_call_has_a_gate(void **state)
 {
     (void)state;
-    struct collected c = collect("define void @f(ptr %p) {\n"
-                                 "entry:\n  br label %loop\n"
+    struct collected c =
+        collect(LOOP("  store i64 2, ptr %p\n", "  store i64 1, ptr %a\n  call void @other()\n"));
+    assert_int_equal(c.sites.keys.len, 3);
+    assert_gate(&c, 0, 2, (const uint32_t[]){1, 0});
+    release(&c);
+}
+
+static void the_entry_has_no_gate_if_loops_have_all_sites(void **state)
+{
+    (void)state;
+    struct collected c =
+        collect(LOOP("", "  store i64 1, ptr %a\n  call void @other()\n  store i64 2, ptr %p\n"));
+    assert_int_equal(c.sites.keys.len, 3);
+    assert_gate(&c, 0, 1, (const uint32_t[]){1});
+    release(&c);
+}
+
+static void a_waiting_loop_has_a_gate(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, ptr %q) {\n"
+                                 "entry:\n  store i32 1, ptr %q\n  br label %loop\n"
                                  "loop:\n"
                                  "  %v = load i32, ptr %p\n"
                                  "  %x = icmp eq i32 %v, 0\n"
                                  "  br i1 %x, label %loop, label %out\n"
                                  "out:\n  ret void\n}\n");
-    assert_int_equal(c.sites.keys.len, 1);
-    assert_int_equal(key(&c, 0)->kind, RH_KEY_ACCESS);
-    assert_int_equal(key(&c, 0)->loop, RH_NO_LOOP);
+    assert_int_equal(c.sites.keys.len, 3);
+    assert_gate(&c, 0, 2, (const uint32_t[]){1, 0});
     release(&c);
 }
 
-static void a_loop_with_a_call_is_not_copied(void **state)
+/* Blocks: 0 entry, 1 loop, 2 rare, 3 latch, 4 out. */
+static void a_loop_with_a_rare_call_has_its_gate_there(void **state)
 {
     (void)state;
-    struct collected c = collect("define void @f(ptr %p, i64 %n) {\n"
-                                 "entry:\n  br label %loop\n"
+    struct collected c = collect("define void @f(ptr %p, ptr %q, i64 %n) {\n"
+                                 "entry:\n  store i64 1, ptr %q\n  br label %loop\n"
                                  "loop:\n"
-                                 "  %i = phi i64 [ 0, %entry ], [ %j, %loop ]\n"
-                                 "  store i64 %i, ptr %p\n"
-                                 "  call void @other()\n"
+                                 "  %i = phi i64 [ 0, %entry ], [ %j, %latch ]\n"
+                                 "  %a = getelementptr i64, ptr %p, i64 %i\n"
+                                 "  %v = load i64, ptr %a\n"
+                                 "  %r = icmp eq i64 %v, 0\n"
+                                 "  br i1 %r, label %rare, label %latch\n"
+                                 "rare:\n  call void @other()\n  br label %latch\n"
+                                 "latch:\n"
+                                 "  store i64 %i, ptr %a\n"
                                  "  %j = add i64 %i, 1\n"
                                  "  %x = icmp ult i64 %j, %n\n"
                                  "  br i1 %x, label %loop, label %out\n"
                                  "out:\n  ret void\n}\n");
+    assert_gate(&c, 0, 2, (const uint32_t[]){2, 0});
+    release(&c);
+}
+
+/* Blocks: 0 entry, 1 outer, 2 before, 3 inner, 4 latch, 5 out. */
+static void a_loop_around_a_tight_one_has_its_gate_before_it(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, i64 %n) {\n"
+                                 "entry:\n  br label %outer\n"
+                                 "outer:\n"
+                                 "  %i = phi i64 [ 0, %entry ], [ %j, %latch ]\n"
+                                 "  %a = getelementptr i64, ptr %p, i64 %i\n"
+                                 "  %v = load i64, ptr %a\n"
+                                 "  %r = icmp eq i64 %v, 0\n"
+                                 "  br i1 %r, label %before, label %latch\n"
+                                 "before:\n  br label %inner\n"
+                                 "inner:\n"
+                                 "  %k = phi i64 [ 0, %before ], [ %l, %inner ]\n"
+                                 "  %b = getelementptr i64, ptr %p, i64 %k\n"
+                                 "  store i64 %i, ptr %b\n"
+                                 "  %l = add i64 %k, 1\n"
+                                 "  %y = icmp ult i64 %l, %n\n"
+                                 "  br i1 %y, label %inner, label %latch\n"
+                                 "latch:\n"
+                                 "  %j = add i64 %i, 1\n"
+                                 "  %x = icmp ult i64 %j, %n\n"
+                                 "  br i1 %x, label %outer, label %out\n"
+                                 "out:\n  ret void\n}\n");
+    assert_gate(&c, 0, 2, (const uint32_t[]){2, 0});
+    release(&c);
+}
+
+/* Blocks: 0 entry, 1 loop, 2 out. */
+static void a_loop_without_keys_has_a_gate_behind_it(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p) {\n"
+                                 "entry:\n  store i32 1, ptr %p\n  br label %loop\n"
+                                 "loop:\n"
+                                 "  %v = load atomic i32, ptr @g monotonic, align 4\n"
+                                 "  %x = icmp eq i32 %v, 0\n"
+                                 "  br i1 %x, label %loop, label %out\n"
+                                 "out:\n  store i32 2, ptr %p\n  ret void\n}\n");
+    assert_gate(&c, 0, 2, (const uint32_t[]){2, 0});
+    release(&c);
+}
+
+/* Blocks: 0 entry, 1 work, 2 out. */
+static void the_first_gate_stands_as_late_as_it_can(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, i1 %x) {\n"
+                                 "entry:\n  br i1 %x, label %work, label %out\n"
+                                 "work:\n  store i32 1, ptr %p\n  call void @other()\n"
+                                 "  store i32 2, ptr %p\n  br label %out\n"
+                                 "out:\n  ret void\n}\n");
+    assert_gate(&c, 0, 1, (const uint32_t[]){1});
+    release(&c);
+}
+
+static void a_single_key_stands_in_place(void **state)
+{
+    (void)state;
+    struct collected c = collect(LOOP("", "  store i64 %i, ptr %p\n  call void @other()\n"));
     assert_int_equal(c.sites.keys.len, 1);
     assert_int_equal(key(&c, 0)->kind, RH_KEY_ACCESS);
+    assert_int_equal(key(&c, 0)->gate, RH_NO_GATE);
+    release(&c);
+}
+
+static void a_cycle_that_is_no_loop_has_a_gate(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, i1 %x) {\n"
+                                 "entry:\n  store i32 1, ptr %p\n"
+                                 "  br i1 %x, label %a, label %b\n"
+                                 "a:\n  call void @other()\n"
+                                 "  br i1 %x, label %b, label %out\n"
+                                 "b:\n  store i32 2, ptr %p\n  br label %a\n"
+                                 "out:\n  ret void\n}\n");
+    assert_int_equal(c.sites.keys.len, 3);
+    assert_int_equal(key(&c, 0)->block_count, 2);
+    assert_in_range(key(&c, 0)->blocks[0]->id, 1, 2);
+    assert_int_equal(key(&c, 0)->blocks[1]->id, 0);
+    release(&c);
+}
+
+static void atomics_need_no_gate(void **state)
+{
+    (void)state;
+    struct collected c = collect("define void @f(ptr %p, ptr %q) {\n"
+                                 "  store i32 1, ptr %p\n"
+                                 "  %v = load atomic i32, ptr %p acquire, align 4\n"
+                                 "  store i32 1, ptr %q\n"
+                                 "  ret void\n}\n");
+    const uint32_t gates[] = {RH_NO_GATE, 0, RH_NO_GATE, RH_NO_GATE, 0};
+    assert_int_equal(c.sites.keys.len, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(key(&c, i)->gate, gates[i]);
+    assert_int_equal(key(&c, 3)->kind, RH_KEY_AFTER);
     release(&c);
 }
 
@@ -271,9 +407,17 @@ int main(void)
         cmocka_unit_test(private_memory_is_left_out_by_reason),
         cmocka_unit_test(atomics_stand_alone_and_acquire_after),
         cmocka_unit_test(copies_of_memory_are_two_sites),
-        cmocka_unit_test(a_loop_gets_a_key_before_it),
-        cmocka_unit_test(a_waiting_loop_is_not_copied),
-        cmocka_unit_test(a_loop_with_a_call_is_not_copied),
+        cmocka_unit_test(a_tight_loop_is_served_by_the_entry),
+        cmocka_unit_test(a_loop_with_a_call_has_a_gate),
+        cmocka_unit_test(the_entry_has_no_gate_if_loops_have_all_sites),
+        cmocka_unit_test(a_waiting_loop_has_a_gate),
+        cmocka_unit_test(a_loop_with_a_rare_call_has_its_gate_there),
+        cmocka_unit_test(a_loop_around_a_tight_one_has_its_gate_before_it),
+        cmocka_unit_test(a_loop_without_keys_has_a_gate_behind_it),
+        cmocka_unit_test(the_first_gate_stands_as_late_as_it_can),
+        cmocka_unit_test(a_single_key_stands_in_place),
+        cmocka_unit_test(a_cycle_that_is_no_loop_has_a_gate),
+        cmocka_unit_test(atomics_need_no_gate),
         cmocka_unit_test(fingerprints_are_distinct_and_stable),
         cmocka_unit_test(ignored_functions_have_no_sites),
     };

@@ -85,7 +85,7 @@ static void test_order_of_constructors(void **state)
     for (size_t i = 0; i < sizeof opts / sizeof *opts; i++) {
         assert_string_equal(build_plainly(w, TESTDATA("order.cpp"), opts[i], "-fPIE"), expected);
         const char *merged = merge_units(w, TESTDATA("order.cpp"), opts[i], "-fPIE");
-        const char *object = generate(w, open_file(merged, 0), 2);
+        const char *object = generate(w, open_file(merged), 2);
         assert_string_equal(link_and_run(w, object), expected);
 
         struct object o;
@@ -120,7 +120,7 @@ static void test_groups_survive(void **state)
     struct flags flags = {{"-O2", "-fPIE", "-emit-llvm", "-DFIRST"}};
     for (size_t i = 0; i < 2; i++) {
         compile_with(w, TESTDATA("order.cpp"), bitcode, &flags);
-        struct rh_module *m = open_file(bitcode, 0);
+        struct rh_module *m = open_file(bitcode);
         struct rh_codegen cg = {.opt_level = 2, .pic = true};
         assert_ok(rh_ir_write_object(m, &cg, objects[i]));
         rh_ir_close(m);
@@ -146,7 +146,7 @@ static void test_features_survive(void **state)
         assert_string_equal(expected, "42 38 3\n16 105 13\n-1 2 22\nzero features.c many\n");
         const char *merged = merge_units(w, TESTDATA("features.c"), opts[i], "-fcommon");
         for (unsigned level = 0; level <= 3; level++) {
-            const char *object = generate(w, open_file(merged, 0), level);
+            const char *object = generate(w, open_file(merged), level);
             check_dwarf(w, object);
             assert_string_equal(link_and_run(w, object), expected);
         }
@@ -161,7 +161,7 @@ static void test_exceptions_survive(void **state)
         const char *expected = compile_and_run(w, TESTDATA("unwind.cpp"), opts[i]);
         const char *bitcode = compile(w, TESTDATA("unwind.cpp"), opts[i]);
         for (unsigned level = 0; level <= 2; level += 2) {
-            const char *object = generate(w, open_file(bitcode, 0), level);
+            const char *object = generate(w, open_file(bitcode), level);
             check_dwarf(w, object);
             assert_string_equal(link_and_run(w, object), expected);
         }
@@ -182,7 +182,7 @@ static void test_symbol_versions_survive(void **state)
     assert_ok(rh_fs_write(user, user_text, strlen(user_text), 0666));
     compile_with(w, TESTDATA("versions.c"), bitcode,
                  &(struct flags){{"-O2", "-fPIC", "-emit-llvm"}});
-    const char *object = generate(w, open_file(bitcode, 0), 2);
+    const char *object = generate(w, open_file(bitcode), 2);
     run(w, RH_CLANG, "--ld-path=" RH_LLD, "-shared", object, "-o", library,
         rh_arena_printf(&w->arena, "-Wl,--version-script=%s", script));
     run(w, RH_CLANG, user, library, rh_arena_printf(&w->arena, "-Wl,-rpath,%s", w->dir), "-o",
@@ -203,7 +203,7 @@ static void test_code_models(void **state)
         const char *program = at(w, "program");
         compile_with(w, TESTDATA("loops.c"), bitcode,
                      &(struct flags){{"-fwrapv", "-O1", "-fno-pic", "-emit-llvm", cases[i].model}});
-        struct rh_module *m = open_file(bitcode, 0);
+        struct rh_module *m = open_file(bitcode);
         assert_ok(rh_ir_write_object(m, &(struct rh_codegen){.opt_level = 2}, object));
         rh_ir_close(m);
         struct object o;
@@ -305,12 +305,12 @@ static void test_write_bitcode(void **state)
     struct workshop *w = *state;
     const char *expected = compile_and_run(w, TESTDATA("loops.c"), "-O2");
     const char *bitcode = compile(w, TESTDATA("loops.c"), "-O2"), *again = at(w, "again.bc");
-    struct rh_module *m = open_file(bitcode, 0);
+    struct rh_module *m = open_file(bitcode);
     const char *before = print_module(w, m);
     assert_ok(rh_ir_write_bitcode(m, again));
     assert_int_equal(rh_ir_write_bitcode(m, at(w, "no/such/folder.bc")), RH_ERR_NOT_FOUND);
     rh_ir_close(m);
-    m = open_file(again, 0);
+    m = open_file(again);
     assert_int_equal(count_text(print_module(w, m), "\n"), count_text(before, "\n"));
     assert_int_equal(count_text(print_module(w, m), "#dbg_"), count_text(before, "#dbg_"));
     assert_string_equal(link_and_run(w, generate(w, m, 2)), expected);
@@ -334,7 +334,7 @@ static void test_link(void **state)
     assert_false(exists(both));
 
     assert_ok(rh_ir_link((const char *const[]){first, second}, 2, both));
-    const char *object = generate(w, open_file(both, 0), 2);
+    const char *object = generate(w, open_file(both), 2);
     check_dwarf(w, object);
     assert_string_equal(link_and_run(w, object),
                         build_plainly(w, TESTDATA("features.c"), "-O2", "-fcommon"));

@@ -23,12 +23,6 @@ static void move_to_end(LLVMBuilderRef to, LLVMValueRef inst)
     free(name);
 }
 
-static LLVMValueRef map_value(const struct rh_map *values, LLVMValueRef value)
-{
-    LLVMValueRef copy = rh_map_get_ptr(values, rh_map_key(value));
-    return copy ? copy : value;
-}
-
 void rh_debug_vars_end(struct rh_debug_vars *dv)
 {
     LLVMDisposeDIBuilder(dv->builder);
@@ -78,7 +72,7 @@ static bool is_variadic(struct rh_debug_vars *dv, LLVMMetadataRef expression)
 
 /* Says at `inst` what `record` says elsewhere. */
 static void repeat(struct rh_debug_vars *dv, LLVMDbgRecordRef record, LLVMValueRef inst,
-                   const struct rh_map *values)
+                   rh_debug_vars_value *value_of, void *arg)
 {
     LLVMDbgRecordKind kind = LLVMDbgRecordGetKind(record);
     if (kind != LLVMDbgRecordValue && kind != LLVMDbgRecordAssign)
@@ -90,7 +84,7 @@ static void repeat(struct rh_debug_vars *dv, LLVMDbgRecordRef record, LLVMValueR
     } else {
         LLVMValueRef named = LLVMDbgVariableRecordGetValue(record, 0);
         if (named)
-            value = values ? map_value(values, named) : named;
+            value = value_of ? value_of(arg, named) : named;
     }
     LLVMDIBuilderInsertDbgValueRecordBefore(dv->builder, value,
                                             LLVMDbgVariableRecordGetVariable(record), expression,
@@ -114,14 +108,14 @@ void rh_debug_vars_move(struct rh_debug_vars *dv, LLVMBuilderRef to, LLVMValueRe
     dv->fallen_last = last;
     move_to_end(to, inst);
     for (LLVMDbgRecordRef r = first; r; r = r == last ? NULL : LLVMGetNextDbgRecord(r))
-        repeat(dv, r, inst, NULL);
+        repeat(dv, r, inst, NULL, NULL);
 }
 
 void rh_debug_vars_copy(struct rh_debug_vars *dv, LLVMValueRef inst, LLVMValueRef copy,
-                        const struct rh_map *values)
+                        rh_debug_vars_value *value_of, void *arg)
 {
     for (LLVMDbgRecordRef r = LLVMGetFirstDbgRecord(inst); r; r = LLVMGetNextDbgRecord(r))
-        repeat(dv, r, copy, values);
+        repeat(dv, r, copy, value_of, arg);
 }
 
 #else
@@ -161,7 +155,7 @@ bool rh_debug_vars_said_once(LLVMValueRef inst)
 /* Lets an operand that wraps a value in metadata wrap the copy's value instead; false if it wraps a
  * list of values, which LLVM's C interface cannot make. */
 static bool map_wrapped(struct rh_debug_vars *dv, LLVMValueRef call, unsigned operand,
-                        const struct rh_map *values)
+                        rh_debug_vars_value *value_of, void *arg)
 {
     LLVMValueRef wrapper = LLVMGetOperand(call, operand);
     LLVMMetadataKind kind = LLVMGetMetadataKind(LLVMValueAsMetadata(wrapper));
@@ -171,25 +165,25 @@ static bool map_wrapped(struct rh_debug_vars *dv, LLVMValueRef call, unsigned op
         return true;
     LLVMValueRef value;
     LLVMGetMDNodeOperands(wrapper, &value);
-    LLVMMetadataRef mapped = LLVMValueAsMetadata(map_value(values, value));
+    LLVMMetadataRef mapped = LLVMValueAsMetadata(value_of(arg, value));
     LLVMSetOperand(call, operand, LLVMMetadataAsValue(dv->context, mapped));
     return true;
 }
 
 void rh_debug_vars_copy(struct rh_debug_vars *dv, LLVMValueRef inst, LLVMValueRef copy,
-                        const struct rh_map *values)
+                        rh_debug_vars_value *value_of, void *arg)
 {
     enum { VALUE = 0, EXPRESSION = 2, ADDRESS = 4 };
     bool assigns = calls_intrinsic(inst, "llvm.dbg.assign");
     if (!assigns && !calls_intrinsic(inst, "llvm.dbg.value"))
         return;
-    if (!map_wrapped(dv, copy, VALUE, values)) {
+    if (!map_wrapped(dv, copy, VALUE, value_of, arg)) {
         LLVMMetadataRef lost = LLVMValueAsMetadata(dv->lost);
         LLVMSetOperand(copy, VALUE, LLVMMetadataAsValue(dv->context, lost));
         LLVMSetOperand(copy, EXPRESSION, LLVMMetadataAsValue(dv->context, dv->plain));
     }
     if (assigns)
-        map_wrapped(dv, copy, ADDRESS, values);
+        map_wrapped(dv, copy, ADDRESS, value_of, arg);
 }
 
 #endif

@@ -40,9 +40,12 @@ void rh_debug_vars_move(struct rh_debug_vars *dv, LLVMBuilderRef to, LLVMValueRe
  * and labels, which hold for the whole function and are said once. */
 bool rh_debug_vars_said_once(LLVMValueRef inst);
 
-/* Repeats for `copy` what is said at `inst`. `values` maps the original's values to the copy's. */
+/* What stands for a value of the original at the copy. */
+typedef LLVMValueRef rh_debug_vars_value(void *arg, LLVMValueRef value);
+
+/* Repeats for `copy`, a clone of `inst`, what is said at `inst`, of the copy's values. */
 void rh_debug_vars_copy(struct rh_debug_vars *dv, LLVMValueRef inst, LLVMValueRef copy,
-                        const struct rh_map *values);
+                        rh_debug_vars_value *value_of, void *arg);
 
 /* Brings the module into the form that is written. */
 void rh_debug_vars_pack(LLVMModuleRef module);

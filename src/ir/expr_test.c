@@ -100,7 +100,7 @@ static struct rh_module *compile(const char *dir, const char *source, const char
 
     assert_int_equal(rh_proc_run(&(struct rh_proc){.argv = argv}, &result), RH_OK);
     assert_int_equal(result.exit_status, 0);
-    if (rh_ir_open(bitcode, 0, &m) != RH_OK)
+    if (rh_ir_open(bitcode, &m) != RH_OK)
         fail_msg("%s", rh_error_text());
     free(bitcode);
     return m;

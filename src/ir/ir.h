@@ -261,17 +261,10 @@ struct rh_loc {
     const struct rh_loc *inlined_at;
 };
 
-enum rh_ir_flags {
-    /* Bring loops into the form rh_rewrite_copy_loop needs (preheader, dedicated exits, values used
-     * outside pass through phis) before the snapshot is taken. LLVM leaves out functions marked
-     * optnone, and loops entered or left by an indirect branch. */
-    RH_IR_PREPARE_LOOPS = 1,
-};
-
 /* Parses a bitcode file. What is no valid bitcode: RH_ERR_INPUT; other failures as rh_fs_map. */
-enum rh_status rh_ir_open(const char *path, unsigned flags, struct rh_module **out);
+enum rh_status rh_ir_open(const char *path, struct rh_module **out);
 /* Parses bitcode or textual IR from memory (for tests). `name` is used in messages. */
-enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size, unsigned flags,
+enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size,
                                  struct rh_module **out);
 void rh_ir_close(struct rh_module *m);
 

@@ -1,5 +1,5 @@
 /*
- * Opens and closes modules: parsing, checking and preparing LLVM's module before the snapshot.
+ * Opens and closes modules: parsing and checking LLVM's module before the snapshot.
  *
  * Input is not trusted. LLVM's ways of ending the process on bad input are closed off: parse errors
  * go to our diagnostic handler, and the check that LLVM itself runs on modules with debug
@@ -14,7 +14,6 @@
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Support.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/Config/llvm-config.h>
 
 #include "base/fs.h"
@@ -147,23 +146,6 @@ static void set_layout(struct rh_module *m)
     }
 }
 
-static enum rh_status prepare_loops(struct rh_module *m)
-{
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef error =
-        LLVMRunPasses(m->llvm, "function(loop-simplify,lcssa)", m->machine, options);
-    enum rh_status status = RH_OK;
-
-    LLVMDisposePassBuilderOptions(options);
-    if (error) {
-        char *message = LLVMGetErrorMessage(error);
-
-        status = rh_fail(RH_ERR_INTERNAL, "cannot prepare the loops of %s: %s", m->name, message);
-        LLVMDisposeErrorMessage(message);
-    }
-    return status;
-}
-
 static void copy_module_texts(struct rh_module *m)
 {
     size_t len;
@@ -175,7 +157,7 @@ static void copy_module_texts(struct rh_module *m)
     m->triple = rh_strdup(LLVMGetTarget(m->llvm));
 }
 
-static enum rh_status load(struct rh_module *m, const void *data, size_t size, unsigned flags)
+static enum rh_status load(struct rh_module *m, const void *data, size_t size)
 {
     enum rh_status status =
         is_bitcode(data, size) ? parse_bitcode(m, data, size) : parse_text(m, data, size);
@@ -186,14 +168,11 @@ static enum rh_status load(struct rh_module *m, const void *data, size_t size, u
         return status;
     copy_module_texts(m);
     set_layout(m);
-    if (flags & RH_IR_PREPARE_LOOPS)
-        status = prepare_loops(m);
-    if (status == RH_OK)
-        rh_snapshot_take(m);
-    return status;
+    rh_snapshot_take(m);
+    return RH_OK;
 }
 
-enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size, unsigned flags,
+enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size,
                                  struct rh_module **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -208,7 +187,7 @@ enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size
     m->name = rh_strdup(name);
     m->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(m->context, keep_complaint, m);
-    status = load(m, data, size, flags);
+    status = load(m, data, size);
     if (status != RH_OK) {
         rh_ir_close(m);
         return status;
@@ -217,7 +196,7 @@ enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size
     return RH_OK;
 }
 
-enum rh_status rh_ir_open(const char *path, unsigned flags, struct rh_module **out)
+enum rh_status rh_ir_open(const char *path, struct rh_module **out)
 {
     struct rh_fs_mapping file;
     enum rh_status status = rh_fs_map(path, &file);
@@ -226,7 +205,7 @@ enum rh_status rh_ir_open(const char *path, unsigned flags, struct rh_module **o
     if (status != RH_OK)
         return status;
     if (is_bitcode(file.data, file.len))
-        status = rh_ir_open_memory(path, file.data, file.len, flags, out);
+        status = rh_ir_open_memory(path, file.data, file.len, out);
     else
         status = rh_fail(RH_ERR_INPUT, "%s is not LLVM bitcode", path);
     rh_fs_unmap(&file);

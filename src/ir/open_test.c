@@ -18,7 +18,7 @@ static void assert_refused(const void *data, size_t size)
 {
     struct rh_module *m = (struct rh_module *)&m;
 
-    assert_int_equal(rh_ir_open_memory("bad", data, size, 0, &m), RH_ERR_INPUT);
+    assert_int_equal(rh_ir_open_memory("bad", data, size, &m), RH_ERR_INPUT);
     assert_null(m);
     assert_non_null(strstr(rh_error_text(), "bad"));
     assert_null(strchr(rh_error_text(), '\n'));
@@ -40,7 +40,7 @@ static void test_bitcode(void **state)
 
     (void)state;
     assert_int_equal(
-        rh_ir_open_memory("good", LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer), 0, &m),
+        rh_ir_open_memory("good", LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer), &m),
         RH_OK);
     assert_int_equal(get_function(m, "transfer")->inst_count, 10);
     rh_ir_close(m);
@@ -161,55 +161,22 @@ static void test_files(void **state)
     (void)state;
     assert_int_equal(rh_fs_make_temp_dir(&dir), RH_OK);
     path = rh_path_join(dir, "module.bc");
-    assert_int_equal(rh_ir_open(path, 0, &m), RH_ERR_NOT_FOUND);
+    assert_int_equal(rh_ir_open(path, &m), RH_ERR_NOT_FOUND);
     assert_null(m);
     assert_int_equal(rh_fs_write(path, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer), 0644),
                      RH_OK);
-    assert_int_equal(rh_ir_open(path, 0, &m), RH_OK);
+    assert_int_equal(rh_ir_open(path, &m), RH_OK);
     rh_ir_close(m);
     assert_int_equal(rh_fs_write(path, bank_module, strlen(bank_module), 0644), RH_OK);
-    assert_int_equal(rh_ir_open(path, 0, &m), RH_ERR_INPUT);
+    assert_int_equal(rh_ir_open(path, &m), RH_ERR_INPUT);
     assert_non_null(strstr(rh_error_text(), path));
     assert_int_equal(rh_fs_write(path, "", 0, 0644), RH_OK);
-    assert_int_equal(rh_ir_open(path, 0, &m), RH_ERR_INPUT);
-    assert_int_equal(rh_ir_open(dir, 0, &m) == RH_OK, false);
+    assert_int_equal(rh_ir_open(path, &m), RH_ERR_INPUT);
+    assert_int_equal(rh_ir_open(dir, &m) == RH_OK, false);
     assert_int_equal(rh_fs_remove_tree(dir), RH_OK);
     free(path);
     free(dir);
     LLVMDisposeMemoryBuffer(buffer);
-}
-
-static void test_prepared_loops(void **state)
-{
-    static const char text[] = "define i32 @f(i1 %c, i32 %n) {\n"
-                               "entry:\n"
-                               "  br i1 %c, label %loop, label %done\n"
-                               "loop:\n"
-                               "  %i = phi i32 [ 0, %entry ], [ %next, %loop ]\n"
-                               "  %next = add i32 %i, 1\n"
-                               "  %more = icmp ult i32 %next, %n\n"
-                               "  br i1 %more, label %loop, label %done\n"
-                               "done:\n"
-                               "  %r = phi i32 [ %next, %loop ], [ 7, %entry ]\n"
-                               "  ret i32 %r\n"
-                               "}\n";
-    struct rh_module *plain = open_text(text), *m = open_text_with(text, RH_IR_PREPARE_LOOPS);
-    struct rh_cfg *before = rh_cfg_build(get_function(plain, "f"));
-    struct rh_cfg *after = rh_cfg_build(get_function(m, "f"));
-
-    (void)state;
-    assert_int_equal(before->loop_count, 1);
-    assert_null(before->loops[0].preheader);
-    assert_int_equal(before->loops[0].exits[0]->pred_count, 2);
-    assert_int_equal(after->loop_count, 1);
-    assert_non_null(after->loops[0].preheader);
-    assert_int_equal(after->loops[0].exit_count, 1);
-    assert_int_equal(after->loops[0].exits[0]->pred_count, 1);
-    assert_int_equal(after->loops[0].exits[0]->first->op, RH_OP_PHI);
-    rh_cfg_free(before);
-    rh_cfg_free(after);
-    rh_ir_close(plain);
-    rh_ir_close(m);
 }
 
 /* Without a layout of its own, a module has that of its target. */
@@ -238,7 +205,6 @@ int main(void)
         cmocka_unit_test(test_invalid_modules),
         cmocka_unit_test(test_invalid_debug_information),
         cmocka_unit_test(test_files),
-        cmocka_unit_test(test_prepared_loops),
         cmocka_unit_test(test_layout_of_the_target),
     };
 

@@ -1,5 +1,5 @@
 /*
- * Inserting assembly, splitting blocks and adding data; loops are copied in loop_copy.c, and
+ * Inserting assembly, splitting blocks and adding data; twins are made in twin.c, and
  * codegen.c writes the result.
  */
 #include "ir/rewrite.h"

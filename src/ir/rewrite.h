@@ -1,7 +1,7 @@
 /*
- * Changes to the underlying LLVM module: inserting assembly, splitting blocks, copying loops,
- * adding data, and writing the result. Debug locations stay right: what is inserted takes the
- * location of the instruction it stands before.
+ * Changes to the underlying LLVM module: inserting assembly, splitting blocks, giving functions
+ * a twin, adding data, and writing the result. Debug locations stay right: what is inserted takes
+ * the location of the instruction it stands before.
  *
  * All functions work on the handles of ir.h's values. Order does not matter, because handles stay
  * valid: nothing here deletes or replaces an instruction that the snapshot names. Two exceptions:
@@ -13,13 +13,12 @@
 #ifndef RH_IR_REWRITE_H
 #define RH_IR_REWRITE_H
 
-#include "base/map.h"
 #include "ir/ir.h"
 
 /* An operand of inserted assembly. */
 struct rh_asm_operand {
     struct rh_value *value;
-    void *handle;   /* overrides value->handle when set (a value of a loop copy) */
+    void *handle;   /* overrides value->handle when set (a value of a twin) */
     bool is_memory; /* passed as an indirect memory operand ("*m") of an i8 */
 };
 
@@ -41,23 +40,33 @@ enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool aft
  * front to back. Unsupported where assembly cannot stand before `inst`. */
 enum rh_status rh_rewrite_split_before(struct rh_module *m, struct rh_value *inst, void **prefix);
 
-struct rh_loop;
-/* A copy of an innermost loop: the handles of the original's instructions to their copies'. All
- * zero is no copy. */
-struct rh_loop_copy {
-    struct rh_map copies;
-};
-/* The copy's handle of a value, NULL for values outside the loop and where there is no copy. */
-void *rh_loop_copy_of(const struct rh_loop_copy *copy, const struct rh_value *value);
-/* Copies the blocks of an innermost loop, of a module opened with RH_IR_PREPARE_LOOPS, and lets
- * assembly in the preheader choose: `text` is assembly with one label operand (constraints
- * "!i,...") that jumps to the copy, or falls through to the original. The copy leaves to the same
- * exits with its phis completed. Unsupported: loops without a preheader, with exception handling,
- * indirect jumps, calls that must not be duplicated, assembly that defines symbols, or tokens. */
-enum rh_status rh_rewrite_copy_loop(struct rh_module *m, const struct rh_loop *loop,
-                                    const char *text, const char *constraints,
-                                    struct rh_loop_copy *out);
-void rh_loop_copy_release(struct rh_loop_copy *copy);
+/*
+ * A twin is a second body of a function. The plain body has gates: assembly that goes on, or jumps
+ * to the same point of the twin, from where the run stays in the twin until the function returns.
+ * A gate at the entry is passed by every call; gates further inside, at the headers of loops, are
+ * for runs that are under way already. Arguments and stack memory of fixed size belong to both
+ * bodies. Everything that is alive at a gate is carried over.
+ *
+ * Making one takes two steps, because what is inserted into the twin must see the right values too:
+ * rh_rewrite_twin_begin copies the body and builds the gates, then assembly is inserted before
+ * copies of instructions, with copies as operands, and rh_rewrite_twin_finish settles for each use
+ * in the twin whether it sees the copy's value or, behind a gate, the original's. In between the
+ * module is not valid. Other functions may be rewritten meanwhile.
+ */
+struct rh_twin;
+/* `gates` are blocks of `fn` with a gate each, the entry among them or not; `text` is assembly with
+ * one label operand (constraints "!i,...") that jumps there, or falls through. Blocks that begin
+ * with a landing pad get no gate. Unsupported: indirect jumps, blocks whose address is taken, calls
+ * that must not be duplicated or may return twice, assembly that defines symbols, tokens, funclets.
+ */
+enum rh_status rh_rewrite_twin_begin(struct rh_module *m, struct rh_function *fn,
+                                     struct rh_block *const *gates, uint32_t count,
+                                     const char *text, const char *constraints,
+                                     struct rh_twin **out);
+/* The twin's handle of a value; NULL if both bodies share it, or if no gate leads to it. */
+void *rh_twin_of(const struct rh_twin *twin, const struct rh_value *value);
+/* Ends the work on a twin and releases `twin`. */
+void rh_rewrite_twin_finish(struct rh_twin *twin);
 
 /* Adds a constant of raw bytes; `section` may be NULL; `exported` gives it external linkage with
  * hidden visibility under `name`, otherwise it is kept by llvm.compiler.used. */

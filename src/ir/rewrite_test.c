@@ -1,9 +1,6 @@
-/* Tests of rewriting: inserted assembly, split blocks, copied loops, added data. */
+/* Tests of rewriting: inserted assembly, split blocks, added data. */
 #include "ir/rewrite_testing.h"
-
-#include <llvm-c/DebugInfo.h>
-
-#include "ir/cfg.h"
+#include "ir/testing_shapes.h"
 
 /* A function whose debug information says things between its instructions. */
 static const char spoken[] =
@@ -46,18 +43,6 @@ static const char spoken[] =
     "!12 = !DILocation(line: 50, scope: !3)\n"
     "!13 = !DILocation(line: 60, scope: !3)\n"
     "!14 = !DILocation(line: 70, scope: !3)\n";
-
-static unsigned line_of(LLVMValueRef inst)
-{
-    LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(inst);
-    return loc ? LLVMDILocationGetLine(loc) : 0;
-}
-
-/* How often debug information says something about a variable, in either form. */
-static size_t count_said(const char *text)
-{
-    return count_text(text, "#dbg_") + count_text(text, "call void @llvm.dbg.");
-}
 
 static enum rh_status insert_nop(struct rh_module *m, struct rh_value *v, bool after)
 {
@@ -179,7 +164,7 @@ static void test_insert_everywhere(void **state)
     static const char *const sources[] = {TESTDATA("loops.c"), TESTDATA("unwind.cpp")};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         const char *expected = compile_and_run(w, sources[i], "-O2");
-        struct rh_module *m = open_file(compile(w, sources[i], "-O2"), 0);
+        struct rh_module *m = open_file(compile(w, sources[i], "-O2"));
         size_t said = count_said(print_module(w, m));
         insert_everywhere(m);
         assert_ok(rh_ir_verify(m));
@@ -216,88 +201,6 @@ static void test_split_keeps_what_is_said(void **state)
     assert_order(text, "phi i32 [ %a, %entry ], [ 5, %one ]", "dbg_value(i32 %x,", "ret");
     rh_ir_close(m);
 }
-
-/* Shapes that make splitting hard: the block is its own successor, its address is taken, several
- * edges come from one place, it has phis, it is reached by assembly. */
-static const char shapes[] =
-    "target triple = \"x86_64-unknown-linux-gnu\"\n"
-    "define i32 @self(i32 %n) {\n"
-    "entry:\n"
-    "  br label %loop\n"
-    "loop:\n"
-    "  %i = phi i32 [ 0, %entry ], [ %next, %loop ]\n"
-    "  %s = phi i32 [ 1, %entry ], [ %sum, %loop ]\n"
-    "  %sum = mul i32 %s, 3\n"
-    "  %next = add i32 %i, 1\n"
-    "  %more = icmp ult i32 %next, %n\n"
-    "  br i1 %more, label %loop, label %done\n"
-    "done:\n"
-    "  %r = phi i32 [ %sum, %loop ]\n"
-    "  %r2 = add i32 %r, 5\n"
-    "  ret i32 %r2\n"
-    "}\n"
-    "@places = constant [2 x ptr] [ptr blockaddress(@jumps, %a), ptr blockaddress(@jumps, %b)]\n"
-    "define i32 @jumps(i32 %n) {\n"
-    "entry:\n"
-    "  %at = getelementptr ptr, ptr @places, i32 %n\n"
-    "  %to = load ptr, ptr %at\n"
-    "  indirectbr ptr %to, [label %a, label %b]\n"
-    "a:\n"
-    "  %xa = add i32 %n, 10\n"
-    "  br label %c\n"
-    "b:\n"
-    "  %xb = add i32 %n, 20\n"
-    "  %yb = mul i32 %xb, 3\n"
-    "  br label %c\n"
-    "c:\n"
-    "  %r = phi i32 [ %xa, %a ], [ %yb, %b ]\n"
-    "  ret i32 %r\n"
-    "}\n"
-    "define i32 @switches(i32 %n) {\n"
-    "entry:\n"
-    "  %m = and i32 %n, 7\n"
-    "  switch i32 %m, label %other [ i32 1, label %same i32 2, label %same i32 3, label %other ]\n"
-    "same:\n"
-    "  %x = phi i32 [ 4, %entry ], [ 4, %entry ]\n"
-    "  %y = add i32 %x, %n\n"
-    "  br label %other\n"
-    "other:\n"
-    "  %z = phi i32 [ 7, %entry ], [ 7, %entry ], [ %y, %same ]\n"
-    "  ret i32 %z\n"
-    "}\n"
-    "define i32 @assembly(i32 %n) {\n"
-    "entry:\n"
-    "  callbr void asm sideeffect \"testl $0, $0; jz ${1:l}\", \"r,!i,~{flags}\"(i32 %n)\n"
-    "    to label %straight [label %jumped]\n"
-    "straight:\n"
-    "  %x = add i32 %n, 1\n"
-    "  ret i32 %x\n"
-    "jumped:\n"
-    "  %y = sub i32 0, 9\n"
-    "  %z = add i32 %y, %n\n"
-    "  ret i32 %z\n"
-    "}\n"
-    "@format = constant [8 x i8] c\"%d %d;\\0A\\00\"\n"
-    "declare i32 @printf(ptr, ...)\n"
-    "define void @say(i32 %a, i32 %b) {\n"
-    "  %r = call i32 (ptr, ...) @printf(ptr @format, i32 %a, i32 %b)\n"
-    "  ret void\n"
-    "}\n"
-    "define i32 @main() {\n"
-    "  %a = call i32 @self(i32 5)\n"
-    "  %b = call i32 @self(i32 0)\n"
-    "  call void @say(i32 %a, i32 %b)\n"
-    "  %c = call i32 @jumps(i32 0)\n"
-    "  %d = call i32 @jumps(i32 1)\n"
-    "  call void @say(i32 %c, i32 %d)\n"
-    "  %e = call i32 @switches(i32 2)\n"
-    "  %f = call i32 @switches(i32 3)\n"
-    "  call void @say(i32 %e, i32 %f)\n"
-    "  %g = call i32 @assembly(i32 0)\n"
-    "  %h = call i32 @assembly(i32 4)\n"
-    "  call void @say(i32 %g, i32 %h)\n"
-    "  ret i32 0\n"
-    "}\n";
 
 enum split_order { FRONT_TO_BACK, BACK_TO_FRONT };
 
@@ -341,7 +244,7 @@ static void test_split_shapes(void **state)
     for (int order = FRONT_TO_BACK; order <= BACK_TO_FRONT; order++) {
         struct rh_module *m = open_text(shapes);
         split_everywhere(w, m, (enum split_order)order);
-        assert_string_equal(link_and_run(w, generate(w, m, 2)), "248 8;\n10 63;\n6 7;\n-9 5;\n");
+        assert_string_equal(link_and_run(w, generate(w, m, 2)), shapes_say);
     }
 }
 
@@ -360,7 +263,7 @@ static void test_split_programs(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *expected = compile_and_run(w, cases[i].source, cases[i].opt);
-        struct rh_module *m = open_file(compile(w, cases[i].source, cases[i].opt), 0);
+        struct rh_module *m = open_file(compile(w, cases[i].source, cases[i].opt));
         size_t said = count_said(print_module(w, m));
         split_everywhere(w, m, cases[i].order);
         assert_true(count_said(print_module(w, m)) >= said);
@@ -368,262 +271,6 @@ static void test_split_programs(void **state)
         check_dwarf(w, object);
         assert_string_equal(link_and_run(w, object), expected);
     }
-}
-
-/* Counts entries to a copy, so that a test knows that copies ran. */
-static void count_copy(struct rh_module *m, const struct rh_loop *loop,
-                       const struct rh_loop_copy *copy)
-{
-    struct rh_value *v = loop->header->first;
-    while (v->op == RH_OP_PHI)
-        v = v->next;
-    assert_non_null(rh_loop_copy_of(copy, v));
-    assert_ptr_not_equal(rh_loop_copy_of(copy, v), v->handle);
-    assert_ok(rh_rewrite_insert_asm(m, rh_loop_copy_of(copy, v), false, "incq copy_entries(%rip)",
-                                    "~{flags},~{memory}", NULL, 0));
-}
-
-struct copy_counts {
-    unsigned copied, refused;
-};
-
-static void copy_loops_of(struct rh_module *m, struct rh_function *f, const char *text,
-                          struct copy_counts *counts)
-{
-    struct rh_cfg *cfg = rh_cfg_build(f);
-    for (uint32_t i = 0; i < cfg->loop_count; i++) {
-        struct rh_loop *loop = &cfg->loops[i];
-        struct rh_loop_copy copy;
-        enum rh_status status = rh_rewrite_copy_loop(m, loop, text, "!i", &copy);
-        if (status == RH_ERR_UNSUPPORTED) {
-            counts->refused += loop->innermost;
-            continue;
-        }
-        assert_ok(status);
-        assert_true(loop->innermost);
-        counts->copied++;
-        count_copy(m, loop, &copy);
-        rh_loop_copy_release(&copy);
-    }
-    rh_cfg_free(cfg);
-}
-
-static struct copy_counts copy_all(struct rh_module *m, const char *text)
-{
-    struct copy_counts counts = {0, 0};
-    for (uint32_t i = 0; i < rh_ir_function_count(m); i++) {
-        if (rh_ir_function(m, i)->block_count)
-            copy_loops_of(m, rh_ir_function(m, i), text, &counts);
-    }
-    assert_ok(rh_ir_verify(m));
-    return counts;
-}
-
-/* Cuts off the program's last line, which holds the number of entries to copies; gives that. */
-static unsigned long cut_entries(const char *output, struct rh_strbuf *rest)
-{
-    const char *last = strstr(output, "copies ");
-    assert_non_null(last);
-    rh_strbuf_reset(rest);
-    rh_strbuf_addn(rest, output, (size_t)(last - output));
-    return strtoul(last + strlen("copies "), NULL, 10);
-}
-
-/* Copies all loops of a program and compares what it prints with what it printed before. */
-static void compare_copied(struct workshop *w, const char *source, const char *opt, bool always,
-                           unsigned least_copied, unsigned most_refused)
-{
-    struct rh_strbuf expected = RH_STRBUF_INIT, actual = RH_STRBUF_INIT;
-    assert_int_equal(cut_entries(compile_and_run(w, source, opt), &expected), 0);
-    struct rh_module *m = open_file(compile(w, source, opt), RH_IR_PREPARE_LOOPS);
-    struct copy_counts counts = copy_all(m, always ? "jmp ${0:l}" : "nop");
-    assert_true(counts.copied >= least_copied);
-    assert_true(counts.refused <= most_refused);
-    const char *object = generate(w, m, 2);
-    check_dwarf(w, object);
-    unsigned long entries = cut_entries(link_and_run(w, object), &actual);
-    assert_string_equal(rh_strbuf_text(&actual), rh_strbuf_text(&expected));
-    assert_int_equal(entries != 0, always);
-    rh_strbuf_release(&expected);
-    rh_strbuf_release(&actual);
-}
-
-static void test_copied_loops_compute_the_same(void **state)
-{
-    static const struct {
-        const char *source, *opt;
-        bool always;
-        unsigned least_copied, most_refused;
-    } cases[] = {
-        /* Only the loop of the computed goto is refused. */
-        {TESTDATA("loops.c"), "-O0", true, 25, 1},
-        {TESTDATA("loops.c"), "-O1", false, 25, 1},
-        {TESTDATA("loops.c"), "-O1", true, 25, 1},
-        {TESTDATA("loops.c"), "-O2", false, 25, 1},
-        {TESTDATA("loops.c"), "-O2", true, 25, 1},
-        {TESTDATA("loops.c"), "-O3", true, 25, 1},
-        /* Nearly all loops here handle exceptions. */
-        {TESTDATA("unwind.cpp"), "-O1", true, 1, UINT32_MAX},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        compare_copied(*state, cases[i].source, cases[i].opt, cases[i].always,
-                       cases[i].least_copied, cases[i].most_refused);
-}
-
-/* Splitting first leaves blocks in the loop that the snapshot does not know. */
-static void test_copy_after_split(void **state)
-{
-    struct workshop *w = *state;
-    struct rh_strbuf expected = RH_STRBUF_INIT, actual = RH_STRBUF_INIT;
-    cut_entries(compile_and_run(w, TESTDATA("loops.c"), "-O1"), &expected);
-    const char *bitcode = compile(w, TESTDATA("loops.c"), "-O1");
-    struct rh_module *m = open_file(bitcode, RH_IR_PREPARE_LOOPS);
-    split_everywhere(w, m, FRONT_TO_BACK);
-    insert_everywhere(m);
-    struct copy_counts counts = copy_all(m, "jmp ${0:l}");
-    assert_true(counts.copied >= 25);
-    const char *object = generate(w, m, 2);
-    check_dwarf(w, object);
-    unsigned long entries = cut_entries(link_and_run(w, object), &actual);
-    assert_string_equal(rh_strbuf_text(&actual), rh_strbuf_text(&expected));
-    assert_true(entries > 1000);
-    rh_strbuf_release(&expected);
-    rh_strbuf_release(&actual);
-}
-
-/* A loop around a body that may leave it, with something said about its counter. */
-static struct rh_module *open_loop(struct workshop *w, const char *body, const char *behind)
-{
-    const char *text = rh_arena_printf(
-        &w->arena,
-        "declare void @callee()\n"
-        "declare token @llvm.coro.id(i32, ptr, ptr, ptr)\n"
-        "declare i32 @__gxx_personality_v0(...)\n"
-        "define i32 @f(ptr %%p, i32 %%n) personality ptr @__gxx_personality_v0 !dbg !3 {\n"
-        "entry:\n"
-        "  br label %%loop, !dbg !8\n"
-        "loop:\n"
-        "  %%i = phi i32 [ 0, %%entry ], [ %%next, %%latch ]\n"
-        "  #dbg_value(i32 %%i, !6, !DIExpression(), !7)\n"
-        "  %%next = add i32 %%i, 1, !dbg !7\n"
-        "  #dbg_value(!DIArgList(i32 %%i, i32 %%n), !6, !DIExpression(DW_OP_LLVM_arg, 0,"
-        " DW_OP_LLVM_arg, 1, DW_OP_plus, DW_OP_stack_value), !7)\n"
-        "  %%more = icmp ult i32 %%next, %%n\n"
-        "  %s\n"
-        "latch:\n"
-        "  #dbg_value(i32 4, !6, !DIExpression(), !7)\n"
-        "  br i1 %%more, label %%loop, label %%done, !llvm.loop !9\n"
-        "done:\n"
-        "  %%r = phi i32 [ %%next, %%latch ]\n"
-        "  %s\n"
-        "  ret i32 %%r\n"
-        "aside:\n"
-        "  ret i32 1\n"
-        "pad:\n"
-        "  %%lp = landingpad { ptr, i32 } cleanup\n"
-        "  resume { ptr, i32 } %%lp\n"
-        "}\n"
-        "!llvm.dbg.cu = !{!0}\n"
-        "!llvm.module.flags = !{!2}\n"
-        "!0 = distinct !DICompileUnit(language: DW_LANG_C11, file: !1, emissionKind: FullDebug)\n"
-        "!1 = !DIFile(filename: \"loop.c\", directory: \"/src\")\n"
-        "!2 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
-        "!3 = distinct !DISubprogram(name: \"f\", file: !1, line: 1, type: !4, unit: !0,"
-        " spFlags: DISPFlagDefinition)\n"
-        "!4 = !DISubroutineType(types: !{})\n"
-        "!5 = !DIBasicType(name: \"int\", size: 32, encoding: DW_ATE_signed)\n"
-        "!6 = !DILocalVariable(name: \"v\", scope: !3, file: !1, line: 2, type: !5)\n"
-        "!7 = !DILocation(line: 2, scope: !3)\n"
-        "!8 = !DILocation(line: 5, scope: !3)\n"
-        "!9 = distinct !{!9}\n",
-        body, behind);
-    return open_text(text);
-}
-
-static const struct {
-    const char *body, *behind;
-    enum rh_status status;
-} bodies[] = {
-    {"br label %latch", "", RH_OK},
-    {"call void @callee()\n br label %latch", "", RH_OK},
-    {"call void asm sideeffect \"1: jmp 1b; 2: mov %fs:0, %rax\", \"\"()\n br label %latch", "",
-     RH_OK},
-    {"br i1 %more, label %latch, label %aside", "", RH_OK},
-    {"call void @callee() noduplicate\n br label %latch", "", RH_ERR_UNSUPPORTED},
-    {"call void @callee() convergent\n br label %latch", "", RH_ERR_UNSUPPORTED},
-    {"call void asm sideeffect \"nop; mine: nop\", \"\"()\n br label %latch", "",
-     RH_ERR_UNSUPPORTED},
-    {"%t = call token @llvm.coro.id(i32 0, ptr null, ptr null, ptr null)\n br label %latch", "",
-     RH_ERR_UNSUPPORTED},
-    {"indirectbr ptr %p, [label %latch, label %aside]", "", RH_ERR_UNSUPPORTED},
-    {"callbr void asm \"\", \"!i\"() to label %latch [label %aside]", "", RH_ERR_UNSUPPORTED},
-    {"invoke void @callee() to label %latch unwind label %pad", "", RH_ERR_UNSUPPORTED},
-    {"br label %latch", "%direct = add i32 %i, 1", RH_ERR_UNSUPPORTED},
-};
-
-static void test_unfit_loops_are_left_alone(void **state)
-{
-    struct workshop *w = *state;
-    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        struct rh_module *m = open_loop(w, bodies[i].body, bodies[i].behind);
-        const char *before = print_module(w, m);
-        struct rh_cfg *cfg = rh_cfg_build(rh_ir_find_function(m, "f"));
-        assert_int_equal(cfg->loop_count, 1);
-        struct rh_loop_copy copy = {.copies = RH_MAP_INIT};
-        enum rh_status status = rh_rewrite_copy_loop(m, &cfg->loops[0], "nop", "!i", &copy);
-        if (status != bodies[i].status)
-            fail_msg("%s: %s", bodies[i].body, rh_error_text());
-        rh_loop_copy_release(&copy);
-        assert_ok(rh_ir_verify(m));
-        bool same = strcmp(before, print_module(w, m)) == 0;
-        assert_int_equal(same, bodies[i].status != RH_OK);
-        rh_cfg_free(cfg);
-        rh_ir_close(m);
-    }
-}
-
-static void test_copy_in_detail(void **state)
-{
-    struct workshop *w = *state;
-    struct rh_module *m = open_loop(w, "br label %latch", "");
-    struct rh_function *f = rh_ir_find_function(m, "f");
-    struct rh_cfg *cfg = rh_cfg_build(f);
-    struct rh_loop *loop = &cfg->loops[0];
-    LLVMValueRef branch = loop->preheader->last->handle;
-    struct rh_loop_copy copy;
-    assert_ok(rh_rewrite_copy_loop(m, loop, "# ${0:l}", "!i", &copy));
-    assert_ok(rh_ir_verify(m));
-
-    /* The branch that the snapshot names lives on, between the choice and the original. */
-    LLVMBasicBlockRef way_in = LLVMGetInstructionParent(branch);
-    LLVMValueRef choice = LLVMGetBasicBlockTerminator(loop->preheader->handle);
-    assert_int_equal(LLVMGetInstructionOpcode(choice), LLVMCallBr);
-    assert_ptr_equal(LLVMGetSuccessor(choice, 0), way_in);
-    assert_ptr_equal(LLVMGetSuccessor(branch, 0), loop->header->handle);
-    assert_int_equal(line_of(choice), 5);
-    assert_int_equal(line_of(branch), 5);
-
-    struct rh_value *next = find_inst(m, "f", RH_OP_ADD, "next");
-    LLVMValueRef counter = rh_loop_copy_of(&copy, loop->header->first);
-    assert_non_null(LLVMIsAPHINode(counter));
-    assert_ptr_equal(LLVMGetOperand(rh_loop_copy_of(&copy, next), 0), counter);
-    assert_int_equal(line_of(rh_loop_copy_of(&copy, next)), 2);
-    assert_null(rh_loop_copy_of(&copy, f->args[0]));
-    LLVMValueRef result = LLVMGetFirstInstruction(loop->exits[0]->handle);
-    assert_int_equal(LLVMCountIncoming(result), 2);
-    assert_ptr_equal(LLVMGetIncomingValue(result, 1), rh_loop_copy_of(&copy, next));
-
-    /* What is said is said of the copy's values; the list of values is lost. */
-    LLVMSetValueName2(counter, "twin", 4);
-    const char *text = print_function(w, m, "f");
-    assert_order(text, "loop:", "dbg_value(i32 %i,", "dbg_value(!DIArgList", "dbg_value(i32 4,",
-                 "done:", "%twin = phi", "dbg_value(i32 %twin,", "dbg_value(i1 poison,",
-                 "dbg_value(i32 4,");
-    assert_int_equal(count_said(text), 6);
-    assert_int_equal(count_text(text, "!llvm.loop"), 1);
-    rh_loop_copy_release(&copy);
-    rh_cfg_free(cfg);
-    rh_ir_close(m);
 }
 
 static void test_add_data(void **state)
@@ -670,10 +317,6 @@ int main(void)
         TEST(test_split_keeps_what_is_said),
         TEST(test_split_shapes),
         TEST(test_split_programs),
-        TEST(test_copied_loops_compute_the_same),
-        TEST(test_copy_after_split),
-        TEST(test_unfit_loops_are_left_alone),
-        TEST(test_copy_in_detail),
         TEST(test_add_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

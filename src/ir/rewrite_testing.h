@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include <llvm-c/DebugInfo.h>
+
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/proc.h"
@@ -91,17 +93,17 @@ static inline const char *compile_and_run(struct workshop *w, const char *source
     return link_and_run(w, object);
 }
 
-static inline struct rh_module *open_file(const char *path, unsigned flags)
+static inline struct rh_module *open_file(const char *path)
 {
     struct rh_module *m;
-    assert_ok(rh_ir_open(path, flags, &m));
+    assert_ok(rh_ir_open(path, &m));
     return m;
 }
 
 static inline struct rh_module *open_text(const char *text)
 {
     struct rh_module *m;
-    assert_ok(rh_ir_open_memory("test", text, strlen(text), 0, &m));
+    assert_ok(rh_ir_open_memory("test", text, strlen(text), &m));
     return m;
 }
 
@@ -175,6 +177,18 @@ static inline size_t count_text(const char *text, const char *what)
     for (const char *at_text = text; (at_text = strstr(at_text, what)); at_text++)
         count++;
     return count;
+}
+
+static inline unsigned line_of(LLVMValueRef inst)
+{
+    LLVMMetadataRef loc = LLVMInstructionGetDebugLoc(inst);
+    return loc ? LLVMDILocationGetLine(loc) : 0;
+}
+
+/* How often debug information says something about a variable, in either form. */
+static inline size_t count_said(const char *text)
+{
+    return count_text(text, "#dbg_") + count_text(text, "call void @llvm.dbg.");
 }
 
 /* Fails unless the texts are found in this order. */

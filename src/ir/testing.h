@@ -15,19 +15,14 @@
 
 #include "ir/ir.h"
 
-static inline struct rh_module *open_text_with(const char *text, unsigned flags)
+static inline struct rh_module *open_text(const char *text)
 {
     struct rh_module *m = NULL;
-    enum rh_status status = rh_ir_open_memory("test.ll", text, strlen(text), flags, &m);
+    enum rh_status status = rh_ir_open_memory("test.ll", text, strlen(text), &m);
 
     if (status != RH_OK)
         fail_msg("%s", rh_error_text());
     return m;
-}
-
-static inline struct rh_module *open_text(const char *text)
-{
-    return open_text_with(text, 0);
 }
 
 static inline struct rh_function *get_function(const struct rh_module *m, const char *name)

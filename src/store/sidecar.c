@@ -17,7 +17,7 @@ const char rh_sidecar_schema[] =
     " access INTEGER, \"order\" INTEGER, size INTEGER, flags INTEGER, function INTEGER,"
     " location INTEGER, expression TEXT);"
     "CREATE TABLE keys (number INTEGER PRIMARY KEY, kind INTEGER, first_site INTEGER,"
-    " site_count INTEGER, loop INTEGER);"
+    " site_count INTEGER, gate INTEGER);"
     "CREATE TABLE module (size INTEGER, bitcode BLOB);"
     "CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT);"
     "CREATE TABLE removed (number INTEGER PRIMARY KEY, access INTEGER, \"order\" INTEGER,"

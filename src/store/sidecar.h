@@ -45,8 +45,8 @@
  *       number         integer   primary key: the key's number in the image
  *       kind           integer   enum rh_key_kind
  *       first_site     integer   sites.number of the first of its sites
- *       site_count     integer   0 for loop keys
- *       loop           integer   keys.number of the loop key that leads here; NULL if none
+ *       site_count     integer   0 for gates
+ *       gate           integer   keys.number of the gate that leads here; NULL if none
  *     module     one row: the program before instrumentation
  *       size           integer   bytes of bitcode
  *       bitcode        blob      the same as one zstd frame with checksum
@@ -108,7 +108,7 @@
 #include <stdint.h>
 
 #define RH_SIDECAR_ID      0x52485343 /* "RHSC" */
-#define RH_SIDECAR_VERSION 2
+#define RH_SIDECAR_VERSION 3
 #define RH_SIDECAR_SUFFIX  ".racehive"
 
 /* Facts about the build: enum suffix, name in the table. The writer sets the first two itself. */

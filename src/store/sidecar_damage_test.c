@@ -55,7 +55,7 @@ static char *make_sidecar(const char *folder)
                                        .location = i % 2 ? &outer : &inner,
                                        .expression = "queue->slots[i].state"};
         rh_sidecar_add_site(writer, &site);
-        rh_sidecar_add_key(writer, i, &(struct rh_key_record){i, 1, 0, 0, RH_NO_LOOP});
+        rh_sidecar_add_key(writer, i, &(struct rh_key_record){i, 1, 0, 0, RH_NO_GATE});
     }
     add_analysis(writer);
     char module[20000];
@@ -279,7 +279,7 @@ static void unsound_contents_are_refused(void **state)
         const char *message;
     } wounds[] = {
         {"PRAGMA application_id = 1", "not a .racehive file"},
-        {"PRAGMA user_version = 3", "update racehive"},
+        {"PRAGMA user_version = 4", "update racehive"},
         {"PRAGMA user_version = 1", "of an older racehive: build the program again"},
         {"PRAGMA user_version = 0", "damaged"},
         {"PRAGMA user_version = -1", "damaged"},

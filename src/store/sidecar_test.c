@@ -32,7 +32,7 @@ static void add_keys(struct rh_sidecar_writer *writer, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         rh_sidecar_add_key(
             writer, i,
-            &(struct rh_key_record){.first_site = i, .site_count = 1, .loop = RH_NO_LOOP});
+            &(struct rh_key_record){.first_site = i, .site_count = 1, .gate = RH_NO_GATE});
 }
 
 /* `count` plausible sites, four to a line, a fifth of them inlined. */
@@ -215,13 +215,13 @@ static void keys_are_stored_as_given(void **state)
 {
     char *path = rh_path_join(*state, "p.racehive");
     struct rh_sidecar_writer *writer = create(path);
-    rh_sidecar_add_key(writer, 0, &(struct rh_key_record){.kind = RH_KEY_LOOP, .loop = RH_NO_LOOP});
+    rh_sidecar_add_key(writer, 0, &(struct rh_key_record){.kind = RH_KEY_GATE, .gate = RH_NO_GATE});
     rh_sidecar_add_key(writer, 1,
-                       &(struct rh_key_record){.first_site = 7, .site_count = 65535, .loop = 0});
+                       &(struct rh_key_record){.first_site = 7, .site_count = 65535, .gate = 0});
     assert_status(RH_OK, rh_sidecar_commit(writer));
-    assert_int_equal(ask(path, "SELECT loop FROM keys WHERE number = 0"), -1);
-    assert_int_equal(ask(path, "SELECT kind FROM keys WHERE number = 0"), RH_KEY_LOOP);
-    assert_int_equal(ask(path, "SELECT loop FROM keys WHERE number = 1"), 0);
+    assert_int_equal(ask(path, "SELECT gate FROM keys WHERE number = 0"), -1);
+    assert_int_equal(ask(path, "SELECT kind FROM keys WHERE number = 0"), RH_KEY_GATE);
+    assert_int_equal(ask(path, "SELECT gate FROM keys WHERE number = 1"), 0);
     assert_int_equal(ask(path, "SELECT first_site FROM keys WHERE number = 1"), 7);
     assert_int_equal(ask(path, "SELECT site_count FROM keys WHERE number = 1"), 65535);
     free(path);

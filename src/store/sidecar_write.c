@@ -235,7 +235,7 @@ void rh_sidecar_add_key(struct rh_sidecar_writer *w, uint32_t number,
         return;
     RH_SIDECAR_INSERT(w, KEYS, rh_db_int(number), rh_db_int(key->kind), rh_db_int(key->first_site),
                       rh_db_int(key->site_count),
-                      key->loop == RH_NO_LOOP ? rh_db_none() : rh_db_int(key->loop));
+                      key->gate == RH_NO_GATE ? rh_db_none() : rh_db_int(key->gate));
 }
 
 static enum rh_status fail_compress(const struct rh_sidecar_writer *w, size_t code)

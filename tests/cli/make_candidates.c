@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     if (status == RH_OK) {
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_PROGRAM, "bank");
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_BUILD_ID, argv[2]);
-        rh_sidecar_add_key(writer, 0, &(struct rh_key_record){.loop = RH_NO_LOOP});
+        rh_sidecar_add_key(writer, 0, &(struct rh_key_record){.gate = RH_NO_GATE});
         add_kind(writer, argv[4], argv[3]);
         status = rh_sidecar_commit(writer);
     }

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
         rh_sidecar_set_skipped(writer, "thread-local variable", 1);
         rh_sidecar_set_skipped(writer, "gather or scatter", 0);
         for (uint32_t i = 0; i < 4; i++)
-            rh_sidecar_add_key(writer, i, &(struct rh_key_record){.loop = RH_NO_LOOP});
+            rh_sidecar_add_key(writer, i, &(struct rh_key_record){.gate = RH_NO_GATE});
         add_fixed_sites(writer, bank, stats);
         add_extra_sites(writer, argc == 5 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0);
         rh_sidecar_set_module(writer, "BC\xc0\xde", 4, 3);

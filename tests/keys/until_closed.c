@@ -1,4 +1,8 @@
-/* Two threads count, each in a variable of its own, until standard input closes. */
+/*
+ * Two threads count, each in a variable of its own, until standard input closes. They enter their
+ * functions once: that of the watched variable has two keys and so a twin, which its thread can
+ * only reach by the gate of the loop that it is in already.
+ */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -6,12 +10,15 @@
 #include <unistd.h>
 
 static atomic_bool stop;
-long watched, unwatched;
+long started, watched, unwatched;
 
 static void *count_watched(void *arg)
 {
-    while (!atomic_load_explicit(&stop, memory_order_relaxed))
+    started++;
+    while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
         watched++;
+        __asm__ volatile("" ::: "memory"); /* so that the access stays in the loop */
+    }
     return arg;
 }
 
@@ -33,5 +40,5 @@ int main(void)
     atomic_store(&stop, true);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
-    return watched && unwatched ? 0 : 1;
+    return started && watched && unwatched ? 0 : 1;
 }

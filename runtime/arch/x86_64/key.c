@@ -34,11 +34,11 @@ static bool stub_uses_stack_pointer(const uint8_t *stub)
     return has_sib && (at[3] & 7) == 4 && !(at[0] & 1);
 }
 
-enum rt_patch_result rt_arch_key_byte(const uint8_t *code, bool is_loop, bool on, uint8_t *byte)
+enum rt_patch_result rt_arch_key_byte(const uint8_t *code, bool is_gate, bool on, uint8_t *byte)
 {
     if (*code != KEY_OFF && *code != KEY_ON)
         return RT_PATCH_FOREIGN;
-    if (on && !is_loop && stub_uses_stack_pointer(code + KEY_LENGTH + read_distance(code + 1)))
+    if (on && !is_gate && stub_uses_stack_pointer(code + KEY_LENGTH + read_distance(code + 1)))
         return RT_PATCH_STACK_ADDRESS;
     *byte = on ? KEY_ON : KEY_OFF;
     return RT_PATCH_DONE;

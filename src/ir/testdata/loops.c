@@ -1,7 +1,7 @@
 /*
- * Loops of many shapes, for copying: each prints what it computes, so that a program whose loops
- * run in their copies must print the same. The last line says how often a copy was entered. To be
- * compiled with -fwrapv: numbers overflow on purpose.
+ * Loops of many shapes, for rewriting: each prints what it computes, so that a program that changes
+ * to its twins under way must print the same. The last line says how many accesses were made in
+ * twins. To be compiled with -fwrapv: numbers overflow on purpose.
  */
 #include <setjmp.h>
 #include <stdint.h>
@@ -12,7 +12,8 @@
 #define SHAPE      __attribute__((noinline)) static
 #define AS_WRITTEN _Pragma("clang loop unroll(disable) vectorize(disable) interleave(disable)")
 
-__attribute__((used)) unsigned long copy_entries;
+__attribute__((used)) unsigned long twin_visits;
+__attribute__((used)) unsigned gate_countdown;
 
 struct node {
     struct node *next;
@@ -230,7 +231,7 @@ SHAPE long two_in_a_row(int *a, int n)
 __attribute__((noreturn)) static void finish(long sum)
 {
     printf("sum %ld\n", sum);
-    printf("copies %lu\n", copy_entries);
+    printf("visits %lu\n", twin_visits);
     exit(0);
 }
 

@@ -1,13 +1,14 @@
 // Exceptions thrown through, caught in and cleaned up around loops and branches: every block has a
-// landing pad near it. Prints what happened, in order. The last line says how often the copy of a
-// loop was entered.
+// landing pad near it. Prints what happened, in order. The last line says how many accesses were
+// made in twins.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 extern "C" {
-__attribute__((used)) unsigned long copy_entries;
+__attribute__((used)) unsigned long twin_visits;
+__attribute__((used)) unsigned gate_countdown;
 }
 
 struct Tracker {
@@ -95,6 +96,6 @@ int main()
     for (int n = 0; n < 5; n++)
         std::printf("rethrows %d\n", rethrows(n));
     std::printf("containers %ld\n", containers(20));
-    std::printf("copies %lu\n", copy_entries);
+    std::printf("visits %lu\n", twin_visits);
     return 0;
 }
