@@ -47,14 +47,16 @@ bool rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *opti
         out->patience.deadline = rh_patience_now() + options->seconds;
     for (enum rh_phase phase = 0; phase < RH_PHASE_COUNT; phase++) {
         double begin = rh_patience_now();
+        if (options->begins)
+            options->begins(phase);
         run_phase(phase, m, options->is_library, out);
         out->seconds[phase] = rh_patience_now() - begin;
         if (rh_patience_is_lost(&out->patience)) {
             out->gave_up = phase;
             return false;
         }
-        if (options->progress)
-            options->progress(phase, out->seconds[phase]);
+        if (options->done)
+            options->done(phase, out->seconds[phase]);
     }
     return true;
 }

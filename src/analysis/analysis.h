@@ -47,8 +47,9 @@ struct rh_analysis {
 struct rh_analysis_options {
     bool is_library; /* a shared library: any exported function may be called by any thread */
     double seconds;  /* that it may take; 0: as long as it wants */
-    /* Called after each phase; may be NULL. */
-    void (*progress)(enum rh_phase phase, double seconds);
+    /* Called before and after each phase; may be NULL. */
+    void (*begins)(enum rh_phase phase);
+    void (*done)(enum rh_phase phase, double seconds);
 };
 
 /* False if time was up: then nothing is known, and all that may be shared must count as a site. */

@@ -3,10 +3,11 @@
  * merged module, finds the candidates, puts keys at their sites, writes the object, and leaves
  * PROG.racehive.
  *
- * It talks with racehive-ld over its standard input and output. When the object is written it says
- * `object`; while the linker runs, it makes the sidecar; then it is told `build-id HEX` (or `-` for
- * none) and lets the sidecar appear. If the pipe closes without that line the link has failed, and
- * nothing appears. Being a process of its own, it may crash in LLVM without failing the build.
+ * It talks with racehive-ld over its standard input and output. It says what it is doing (`doing
+ * WHAT`), and when the object is written, `object`; while the linker runs, it makes the sidecar;
+ * then it is told `build-id HEX` (or `-` for none) and lets the sidecar appear. If the pipe closes
+ * without that line the link has failed, and nothing appears. Being a process of its own, it may
+ * crash in LLVM without failing the build.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 #include "store/sidecar.h"
 
 enum {
-    MODULE_LEVEL = 3,      /* of zstd: the link waits for it */
+    MODULE_LEVEL = 3,       /* of zstd: the link waits for it */
     ANALYSIS_SECONDS = 170, /* nobody waits longer for a link */
 };
 
@@ -64,6 +65,21 @@ static enum rh_status parse_mode(const char *text, enum rh_key_mode *mode)
     return rh_fail(RH_ERR_USAGE, "keys are patch, flag or none, not '%s'", text);
 }
 
+/* Tells racehive-ld, for those who wait at a terminal. */
+static void say_doing(const char *what)
+{
+    printf("doing %s\n", what);
+    fflush(stdout);
+}
+
+static void say_phase(enum rh_phase phase)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    rh_strbuf_addf(&text, "analysing %s", rh_phase_name(phase));
+    say_doing(rh_strbuf_text(&text));
+    rh_strbuf_release(&text);
+}
+
 static void show_phase(enum rh_phase phase, double seconds)
 {
     rh_log_step("analysed %s in %.2f s", rh_phase_name(phase), seconds);
@@ -90,7 +106,8 @@ static enum rh_status choose_sites(struct work *w)
     struct rh_analysis_options options = {
         .is_library = strcmp(o->type, "shared") == 0,
         .seconds = ANALYSIS_SECONDS,
-        .progress = show_phase,
+        .begins = say_phase,
+        .done = show_phase,
     };
     if (strcmp(o->sites, "candidates") == 0)
         analyse(w, &options);
@@ -123,11 +140,13 @@ static enum rh_status write_object(struct work *w)
         return status;
     rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
                 w->sites.sites.len);
+    say_doing("inserting keys");
     status = rh_keys_insert(w->module, &w->sites, mode, &w->result);
     if (status != RH_OK)
         return status;
     rh_log_step("%u functions have a twin, %u cannot; %u keys have no place",
                 w->result.functions_twinned, w->result.functions_refused, w->result.keys_refused);
+    say_doing("generating code");
     return rh_ir_write_object(w->module, &codegen, o->object);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/waiting.h"
 #include "driver/child.h"
 #include "driver/inputs.h"
 #include "driver/ldsteps.h"
@@ -105,14 +106,28 @@ static enum rh_status end_instrument(struct attempt *attempt, bool show)
     return status;
 }
 
+/* The next line that is more than word of what goes on; NULL at the end. */
+static const char *read_answer(struct attempt *attempt)
+{
+    static const char doing[] = "doing ";
+    const char *said = NULL;
+    struct rh_strbuf line = RH_STRBUF_INIT;
+    while (rh_child_read_line(&attempt->instrument, &line) == RH_OK) {
+        said = rh_arena_strdup(&attempt->link->ld.arena, rh_strbuf_text(&line));
+        if (strncmp(said, doing, sizeof doing - 1) != 0)
+            break;
+        rh_waiting_for(said + sizeof doing - 1);
+        said = NULL;
+        rh_strbuf_reset(&line);
+    }
+    rh_strbuf_release(&line);
+    return said;
+}
+
 /* Waits for the line that tells of the object. */
 static enum rh_status await_object(struct attempt *attempt)
 {
-    struct rh_strbuf line = RH_STRBUF_INIT;
-    const char *said = NULL;
-    if (rh_child_read_line(&attempt->instrument, &line) == RH_OK)
-        said = rh_arena_strdup(&attempt->link->ld.arena, rh_strbuf_text(&line));
-    rh_strbuf_release(&line);
+    const char *said = read_answer(attempt);
     if (said && strcmp(said, "object") == 0) {
         rh_child_spare(&attempt->instrument);
         return RH_OK;
@@ -137,6 +152,7 @@ static enum rh_status link_final(struct attempt *attempt)
 {
     struct rh_words argv = RH_VEC_INIT;
     struct rh_link *link = attempt->link;
+    rh_waiting_for("linking");
     rh_ld_make_final(&link->ld, link->lld, &attempt->extras, &argv);
     enum rh_status status = rh_link_run(link, &argv);
     rh_vec_free(&argv);
@@ -206,6 +222,8 @@ enum rh_link_end rh_link_instrumented(struct rh_link *link)
 {
     struct attempt attempt = {.link = link};
     enum rh_link_end end = RH_LINK_NOTHING;
+    rh_waiting_begin(link->ld.output);
+    rh_waiting_for("merging");
     enum rh_status status = prepare(&attempt);
     if (status == RH_OK)
         status = merge(&attempt);
@@ -215,6 +233,7 @@ enum rh_link_end rh_link_instrumented(struct rh_link *link)
         attempt.extras.program = rh_arena_printf(&link->ld.arena, "%s/program.o", link->temps);
         end = build_from_merged(&attempt);
     }
+    rh_waiting_end();
     rh_vec_free(&attempt.wrappable);
     rh_vec_free(&attempt.wraps);
     return end;
