@@ -339,7 +339,7 @@ static void index_class(struct rh_pairs_work *w, uint32_t klass)
         const struct rh_idset *cells = &w->cells.data[info->facts[i].cells];
         uint32_t cell;
         for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
-            struct touch touch = {klass, i, cell};
+            struct touch touch = {.klass = klass, .fact = i, .cell = cell};
             uint32_t object = rh_pointsto_cell(w->pointsto, cell)->object;
             struct touched *t = &w->touched[object], *outside = &w->touched[w->outside];
             bool known = rh_pointsto_is_outside(w->pointsto, object);
@@ -352,6 +352,45 @@ static void index_class(struct rh_pairs_work *w, uint32_t klass)
             else if (known)
                 rh_vec_push(&outside->known_reads, touch);
         }
+    }
+}
+
+static int compare_touches(const void *a, const void *b, void *work)
+{
+    const struct rh_pairs_work *w = work;
+    const struct touch *x = a, *y = b;
+    uint32_t x_tag = w->infos.data[x->klass].tag, y_tag = w->infos.data[y->klass].tag;
+    if (x_tag != y_tag)
+        return x_tag < y_tag ? -1 : 1;
+    if (x->klass != y->klass)
+        return x->klass < y->klass ? -1 : 1;
+    if (x->fact != y->fact)
+        return x->fact < y->fact ? -1 : 1;
+    return (x->cell > y->cell) - (x->cell < y->cell);
+}
+
+static void sort_touches(struct rh_pairs_work *w, struct touches *t)
+{
+    if (t->len)
+        qsort_r(t->data, t->len, sizeof *t->data, compare_touches, w);
+    for (size_t i = t->len; i-- > 0;) {
+        bool last = i + 1 == t->len ||
+                    w->infos.data[t->data[i].klass].tag != w->infos.data[t->data[i + 1].klass].tag;
+        t->data[i].next = last ? (uint32_t)i + 1 : t->data[i + 1].next;
+    }
+}
+
+static void index_all(struct rh_pairs_work *w)
+{
+    uint32_t objects = rh_pointsto_object_count(w->pointsto);
+    w->touched = rh_calloc(objects, sizeof *w->touched);
+    for (uint32_t i = 0; i < w->out->classes.len; i++)
+        index_class(w, i);
+    for (uint32_t i = 0; i < objects; i++) {
+        sort_touches(w, &w->touched[i].reads);
+        sort_touches(w, &w->touched[i].writes);
+        sort_touches(w, &w->touched[i].known_reads);
+        sort_touches(w, &w->touched[i].known_writes);
     }
 }
 
@@ -389,8 +428,6 @@ static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact,
 {
     const struct class_info *a = &w->infos.data[klass], *b = &w->infos.data[touch->klass];
     struct partner *p = &w->partners[touch->klass];
-    if (touch->klass > klass || !tags_meet(w, a, b)) /* a later one finds us */
-        return;
     /* Another object may be worse only for fresh blocks, other facts for functions with several
      * instances. */
     bool settled = a->fact_count == 1 && b->fact_count == 1 && !a->fresh && !b->fresh;
@@ -440,6 +477,20 @@ static void compare_vaguely(struct rh_pairs_work *w, uint32_t klass, uint32_t ot
     }
 }
 
+/* Compares with those before it in the list; the others find it. */
+static void compare_with_all(struct rh_pairs_work *w, uint32_t klass, uint32_t fact, uint32_t cell,
+                             const struct touches *list)
+{
+    for (size_t i = 0; i < list->len;) {
+        const struct touch *touch = &list->data[i];
+        size_t next = touch->next;
+        if (tags_meet(w, &w->infos.data[klass], &w->infos.data[touch->klass]))
+            for (; i < next && list->data[i].klass <= klass; i++)
+                compare_with(w, klass, fact, cell, &list->data[i]);
+        i = next;
+    }
+}
+
 static void compare_exactly(struct rh_pairs_work *w, uint32_t klass)
 {
     const struct class_info *info = &w->infos.data[klass];
@@ -450,20 +501,18 @@ static void compare_exactly(struct rh_pairs_work *w, uint32_t klass)
         for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
             uint32_t object = rh_pointsto_cell(w->pointsto, cell)->object;
             struct touched *t = &w->touched[object], *outside = &w->touched[w->outside];
-            rh_vec_each (struct touch, touch, &t->writes)
-                compare_with(w, klass, i, cell, touch);
-            for (size_t k = 0; writes && k < t->reads.len; k++)
-                compare_with(w, klass, i, cell, &t->reads.data[k]);
+            bool known = rh_pointsto_is_outside(w->pointsto, object);
+            compare_with_all(w, klass, i, cell, &t->writes);
+            if (writes)
+                compare_with_all(w, klass, i, cell, &t->reads);
             if (object == w->outside) {
-                rh_vec_each (struct touch, touch, &t->known_writes)
-                    compare_with(w, klass, i, cell, touch);
-                for (size_t k = 0; writes && k < t->known_reads.len; k++)
-                    compare_with(w, klass, i, cell, &t->known_reads.data[k]);
-            } else if (rh_pointsto_is_outside(w->pointsto, object)) {
-                rh_vec_each (struct touch, touch, &outside->writes)
-                    compare_with(w, klass, i, cell, touch);
-                for (size_t k = 0; writes && k < outside->reads.len; k++)
-                    compare_with(w, klass, i, cell, &outside->reads.data[k]);
+                compare_with_all(w, klass, i, cell, &t->known_writes);
+                if (writes)
+                    compare_with_all(w, klass, i, cell, &t->known_reads);
+            } else if (known) {
+                compare_with_all(w, klass, i, cell, &outside->writes);
+                if (writes)
+                    compare_with_all(w, klass, i, cell, &outside->reads);
             }
         }
     }
@@ -576,6 +625,8 @@ static bool mark_held(struct rh_pairs_work *w, const struct class_info *info)
         const struct rh_idset *objects = &w->objects.data[info->facts[i].objects];
         for (uint64_t at = 0; info->facts[i].vague && rh_idset_next(objects, &at, &object);) {
             struct rh_idset held = RH_IDSET_INIT;
+            if (!rh_bitset_set(&w->emptied, object))
+                continue;
             rh_pointsto_contents(w->pointsto, object, &held);
             grew |= mark_racing(w, &held);
             rh_idset_release(&held);
@@ -614,7 +665,8 @@ static bool find_racing(struct rh_pairs_work *w)
         bool weak = rh_access_is_atomic(first) && !hands_over_in_order(first);
         if (!weak && !(c->is_candidate && rh_access_writes(first)))
             continue;
-        grew |= mark_published(w, i);
+        if (rh_bitset_set(&w->told, i))
+            grew |= mark_published(w, i);
     }
     return grew;
 }
@@ -658,10 +710,8 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
     for (uint32_t i = 0; i < rh_pointsto_object_count(p); i++)
         if (rh_pointsto_object(p, i)->kind == RH_OBJECT_OUTSIDE)
             w->outside = i;
-    w->touched = rh_calloc(rh_pointsto_object_count(p), sizeof *w->touched);
     w->partners = rh_calloc(out->classes.len, sizeof *w->partners);
-    for (uint32_t i = 0; i < out->classes.len; i++)
-        index_class(w, i);
+    index_all(w);
     do
         compare_all(w);
     while (!rh_patience_is_lost(w->patience) && find_racing(w));
@@ -704,6 +754,8 @@ void rh_pairs_release(struct rh_pairs *c)
     rh_map_release(&w->class_of);
     rh_map_release(&w->meetings);
     rh_bitset_release(&w->racing);
+    rh_bitset_release(&w->emptied);
+    rh_bitset_release(&w->told);
     rh_own_free(w->own);
     rh_arena_release(&w->arena);
     rh_vec_free(&c->classes);

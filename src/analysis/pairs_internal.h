@@ -45,12 +45,15 @@ enum meeting {
     MEET_UNLOCKED,
 };
 
+/* A class that touches an object. They stand by type tag, and then by class. */
 struct touch {
     uint32_t klass, fact, cell;
+    uint32_t next; /* position of the first one with another tag */
 };
+struct touches RH_VEC_BODY(struct touch);
 struct touched {
-    RH_VEC(struct touch) reads, writes;
-    RH_VEC(struct touch) known_reads, known_writes; /* of the outside: to objects that it knows */
+    struct touches reads, writes;
+    struct touches known_reads, known_writes; /* of the outside: to objects that it knows */
 };
 
 /* What became of a class and the one being compared. */
@@ -84,6 +87,8 @@ struct rh_pairs_work {
     struct touched *touched;  /* by object */
     struct partner *partners; /* by class */
     struct rh_bitset racing;  /* objects whose address is given away without order */
+    struct rh_bitset emptied; /* objects all of whose contents are given away so */
+    struct rh_bitset told;    /* classes whose part in this has been told */
     bool fresh_now, vague_now;
     RH_VEC(uint32_t) met; /* partners of the class being compared */
     RH_VEC(struct fact) facts_now;
