@@ -353,6 +353,26 @@ static void merge_cycles(struct rh_pointsto *p, uint32_t *component)
     free(order);
 }
 
+/* Nodes that hold the same very many cells are merged as well: what they may come to differ in says
+ * little, and following each alone is most of the work in large programs. */
+static void merge_alike(struct rh_pointsto *p)
+{
+    enum { VERY_MANY = 1000 };
+    struct rh_map seen = RH_MAP_INIT; /* hash of the cells -> node */
+    for (uint32_t n = 0; n < p->nodes.len; n++) {
+        const struct node *node = &p->nodes.data[n];
+        uint64_t known;
+        if (node->rep != n || rh_idset_count(&node->cells) < VERY_MANY)
+            continue;
+        uint64_t hash = rh_idset_hash(&node->cells);
+        if (!rh_map_get(&seen, hash, &known))
+            rh_map_put(&seen, hash, n);
+        else if (rh_idset_equal(&node->cells, &p->nodes.data[known].cells))
+            merge(p, n, (uint32_t)known);
+    }
+    rh_map_release(&seen);
+}
+
 /* A shift that feeds itself moves by every multiple. */
 static bool make_stride(struct shift *by)
 {
@@ -400,6 +420,7 @@ static void rank_nodes(struct rh_pointsto *p)
     struct rh_scc_edges edges;
     uint32_t *component = rh_alloc_array(p->nodes.len, sizeof *component);
     merge_cycles(p, component);
+    merge_alike(p);
     for (uint32_t n = 0; n < p->nodes.len; n++)
         if (p->nodes.data[n].rep == n)
             tidy_copies(p, n);
