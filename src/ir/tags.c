@@ -88,6 +88,14 @@ static struct rh_tag_type *make_scalar(struct rh_tags *tags, const char *name,
     return type;
 }
 
+/* The one type that stands for all scalars of the name. */
+static struct rh_tag_type *replace_by_scalar(struct rh_tags *tags, struct rh_tag_type *type,
+                                             const char *name)
+{
+    rh_vec_free(&type->leaves);
+    return make_scalar(tags, name, type->root);
+}
+
 static void add_leaves(struct rh_tag_type *type, const struct rh_tag_place *member)
 {
     const struct rh_tag_type *inner = member->type;
@@ -131,10 +139,10 @@ static struct rh_tag_type *make_type(struct rh_tags *tags, LLVMValueRef node, un
         type->kind = TYPE_ROOT;
     else if (is_kind_of && first->kind == TYPE_ROOT && strcmp(name, "vtable pointer") != 0)
         type->kind = TYPE_ANY;
-    else if (is_kind_of && (first->kind == TYPE_ANY || first->kind == TYPE_ROOT))
-        type = make_scalar(tags, name, type->root);
-    else
+    else if (!is_kind_of || (first->kind != TYPE_ANY && first->kind != TYPE_ROOT))
         type->kind = TYPE_STRUCT;
+    else
+        type = replace_by_scalar(tags, type, name);
 done:
     free(operands);
     return type;
