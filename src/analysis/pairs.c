@@ -445,16 +445,19 @@ static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact,
 /* An object that both sets have, plus 1; 0 if there is none. */
 static uint32_t find_common(struct rh_pairs_work *w, uint32_t a, uint32_t b)
 {
-    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, known;
+    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, known, at = 0;
+    uint32_t any;
+    if (a == b)
+        return rh_idset_next(&w->objects.data[a], &at, &any) ? any + 1 : 0;
     if (rh_map_get(&w->common, key, &known))
         return (uint32_t)known;
     const struct rh_idset *x = &w->objects.data[a], *y = &w->objects.data[b];
     bool x_outside = rh_idset_has(x, w->outside), y_outside = rh_idset_has(y, w->outside);
     uint32_t object, found = 0;
-    for (uint64_t at = 0; !found && rh_idset_next(x, &at, &object);)
+    for (at = 0; !found && rh_idset_next(x, &at, &object);)
         if (rh_idset_has(y, object) || (y_outside && rh_pointsto_is_outside(w->pointsto, object)))
             found = object + 1;
-    for (uint64_t at = 0; !found && x_outside && rh_idset_next(y, &at, &object);)
+    for (at = 0; !found && x_outside && rh_idset_next(y, &at, &object);)
         if (rh_pointsto_is_outside(w->pointsto, object))
             found = object + 1;
     rh_map_put(&w->common, key, found);

@@ -254,6 +254,9 @@ static bool begin_alike(const struct rh_tag_place *a, const struct rh_tag_place 
     return same && a->offset <= s->leaves.data[same - 1].offset;
 }
 
+/* Answers are kept for as many tags as a large program has: a byte for each pair. */
+enum { MOST_REMEMBERED = 10000 };
+
 static bool meet(const struct rh_tag *a, const struct rh_tag *b)
 {
     if (a->root != b->root)
@@ -266,14 +269,20 @@ static bool meet(const struct rh_tag *a, const struct rh_tag *b)
 
 bool rh_tags_meet(struct rh_tags *tags, uint32_t a, uint32_t b)
 {
+    enum { UNASKED, NO, YES };
     if (!a || !b || a == b)
         return true;
-    uint64_t pair = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, answer;
-    if (!rh_map_get(&tags->answers, pair, &answer)) {
-        answer = meet(&tags->all.data[a], &tags->all.data[b]);
-        rh_map_put(&tags->answers, pair, answer);
+    if (tags->all.len > MOST_REMEMBERED)
+        return meet(&tags->all.data[a], &tags->all.data[b]);
+    if (tags->asked < tags->all.len) {
+        tags->asked = tags->all.len;
+        free(tags->answers);
+        tags->answers = rh_calloc(tags->asked * tags->asked, 1);
     }
-    return answer;
+    uint8_t *answer = &tags->answers[a * tags->asked + b];
+    if (*answer == UNASKED)
+        *answer = meet(&tags->all.data[a], &tags->all.data[b]) ? YES : NO;
+    return *answer == YES;
 }
 
 /* --- fitting --- */
@@ -351,7 +360,7 @@ void rh_tags_release(struct rh_tags *tags)
         rh_vec_free(&((struct rh_tag_type *)(uintptr_t)type)->leaves);
     rh_map_release(&tags->by_node);
     rh_map_release(&tags->types);
-    rh_map_release(&tags->answers);
+    free(tags->answers);
     rh_strmap_release(&tags->scalars);
     rh_vec_free(&tags->all);
     rh_arena_release(&tags->arena);

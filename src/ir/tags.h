@@ -44,7 +44,8 @@ struct rh_tags {
     struct rh_map types;       /* type node -> struct rh_tag_type * */
     struct rh_strmap scalars;  /* by root and name */
     RH_VEC(struct rh_tag) all; /* 0 is the tag that meets anything */
-    struct rh_map answers;     /* pair of tags -> whether they meet */
+    uint8_t *answers;          /* whether two tags meet, by rows of `asked` */
+    size_t asked;
     struct rh_arena arena;
 };
 
