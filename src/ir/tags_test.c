@@ -2,7 +2,10 @@
 #include "ir/testing.h"
 
 /* Each load's name says what it reads. */
-static const char accesses[] = "define void @f(ptr %p) {\n"
+static const char accesses[] = "%struct.node = type { ptr, i32 }\n"
+                               "@node = global %struct.node zeroinitializer\n"
+                               "@number = global i32 0\n"
+                               "define void @f(ptr %p) {\n"
                                "  %node_next = load ptr, ptr %p, !tbaa !10\n"
                                "  %node_count = load i32, ptr %p, !tbaa !11\n"
                                "  %outer_count = load i32, ptr %p, !tbaa !12\n"
@@ -114,6 +117,36 @@ static void two_languages_may_meet(void **state)
     rh_ir_close(m);
 }
 
+static bool ask_fit(struct rh_module *m, const char *access, const char *global, uint64_t offset)
+{
+    const struct rh_type *type = rh_ir_find_global(m, global)->global->value_type;
+    return rh_ir_tag_fits(m, get_value(get_function(m, "f"), access)->tag, type, offset);
+}
+
+static void accesses_fit_memory_of_their_type(void **state)
+{
+    (void)state;
+    struct rh_module *m = open_text(accesses);
+    assert_true(ask_fit(m, "node_next", "node", 0));
+    assert_true(ask_fit(m, "node_count", "node", 8));
+    assert_false(ask_fit(m, "header_refs", "node", 4)); /* it would begin where the pointer is */
+    assert_false(ask_fit(m, "bare_int", "node", 0));
+    assert_true(ask_fit(m, "bare_int", "node", 8));
+    assert_true(ask_fit(m, "unmarked", "node", 0));
+    assert_true(ask_fit(m, "bare_char", "node", 0));
+    rh_ir_close(m);
+}
+
+static void nothing_is_claimed_beyond_the_type(void **state)
+{
+    (void)state;
+    struct rh_module *m = open_text(accesses);
+    assert_true(ask_fit(m, "bare_pointer", "node", 16));
+    assert_true(ask_fit(m, "node_count", "number", 0)); /* a struct that was taken apart */
+    assert_false(ask_fit(m, "node_next", "number", 0));
+    rh_ir_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +155,8 @@ int main(void)
         cmocka_unit_test(characters_and_unmarked_accesses_meet_anything),
         cmocka_unit_test(headers_repeated_instead_of_nested_meet),
         cmocka_unit_test(two_languages_may_meet),
+        cmocka_unit_test(accesses_fit_memory_of_their_type),
+        cmocka_unit_test(nothing_is_claimed_beyond_the_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
