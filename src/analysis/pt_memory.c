@@ -144,7 +144,7 @@ static bool normalise(const struct rh_object *o, struct rh_cell *c)
         if (end != INT64_MAX && c->offset + (int64_t)c->stride >= end) {
             /* One element: the array within is all there is. */
             c->stride = c->step;
-            c->end = c->offset + c->span + 1;
+            c->end = c->offset + c->span + c->step;
             c->step = c->span = 0;
         }
     }
@@ -229,7 +229,9 @@ static bool shift_inner(const struct object *o, struct rh_cell *c, const struct 
     } else if (by->down || offset < begin) {
         offset = begin + ((offset - begin) % (int64_t)step + (int64_t)step) % (int64_t)step;
     }
-    span = c->span > span ? c->span : span;
+    /* The same array once more; or one in the elements of the array within. */
+    bool same = end - begin > (int64_t)c->step && end - begin >= (int64_t)c->span;
+    span = !same ? c->span + span : c->span > span ? c->span : span;
     if (span < 0 || span >= (int64_t)c->stride)
         return false;
     c->offset = offset;

@@ -9,7 +9,7 @@
  * anything.
  *
  * Programs bend these rules, and a race missed costs more than one suspected, so two habits are
- * allowed for: integers of one size are one type whatever their name, and structs that begin alike
+ * allowed for: long and long long are one type, and structs that begin alike
  * (a header repeated instead of nested) are taken for each other in what they have in common.
  */
 #ifndef RH_IR_TAGS_H
