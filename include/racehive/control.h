@@ -1,8 +1,12 @@
 /*
- * The page of shared memory between a run and whoever commands it: tasks go in, events come out.
- * The commander makes a file of sizeof(struct rh_shared), maps it, and names it in the run's
- * RACEHIVE_OPTIONS (control=PATH). The run only ever reads and writes memory: it never waits for
- * the file, and goes on if the commander dies.
+ * The shared memory between a run and whoever commands it: tasks go in, results, evidence and
+ * events come out. The commander makes a file of sizeof(struct rh_shared), maps it, and names it in
+ * the run's RACEHIVE_OPTIONS (control=PATH). The run only ever reads and writes memory: it never
+ * waits for the file, and goes on if the commander dies. What the run has written stays when it is
+ * killed.
+ *
+ * All counters only grow, and every record is complete once the word that announces it is set, so
+ * the commander may look at any time.
  */
 #ifndef RACEHIVE_CONTROL_H
 #define RACEHIVE_CONTROL_H
@@ -11,9 +15,13 @@
 #include <stdint.h>
 
 #define RH_SHARED_MAGIC   0x52534852u /* "RHSR" */
-#define RH_SHARED_VERSION 1u
+#define RH_SHARED_VERSION 2u
 #define RH_MAX_TASKS      64u
-#define RH_RING_SIZE      4096u /* events; a power of two */
+#define RH_RING_SIZE      1024u /* events; a power of two */
+#define RH_MAX_IMAGES     64u
+#define RH_MAX_RACES      64u
+#define RH_MAX_FRAMES     32u
+#define RH_MAX_LOCKS      8u
 
 /* A site of an image: image 0 is the executable, others count up as they are loaded. */
 struct rh_site_name {
@@ -21,17 +29,125 @@ struct rh_site_name {
     uint32_t site;
 };
 
+/* How far a candidate has come. A task of one stage does the work of the earlier ones too. */
+enum rh_stage {
+    RH_STAGE_CONTEXT, /* do two threads touch the same bytes at the two sites? */
+    RH_STAGE_ORDER,   /* happens-before on demand */
+    RH_STAGE_STEER,   /* and a pause before the access that would come too early */
+};
+
+/* Which of the two accesses goes first. */
+enum rh_race_order { RH_ORDER_PRIMARY, RH_ORDER_ALTERNATE };
+
 /* What a run is asked to do for one candidate. */
 struct rh_task {
-    uint32_t id;
-    uint32_t stage;
-    uint32_t order;
-    uint32_t pause_us;
+    uint32_t id;       /* the commander's own */
+    uint32_t stage;    /* enum rh_stage */
+    uint32_t order;    /* enum rh_race_order: the one to steer to */
+    uint32_t pause_us; /* the longest pause */
+    uint32_t skip;     /* executions of the site to let pass before the pause */
+    uint32_t reserved;
     struct rh_site_name first, second;
 };
 
+/* What has been seen of a task: one row per flag (suffix, name). */
+#define RH_SEEN_FLAGS(X)                                                                           \
+    X(FIRST, "first ran")                                                                          \
+    X(SECOND, "second ran")                                                                        \
+    X(THREADS, "both ran, in different threads")                                                   \
+    X(MEET, "two threads touched the same bytes at the two sites")                                 \
+    X(STEERED, "the order asked for was brought about by a pause")                                 \
+    X(HOT, "a key was too hot for the budget, and was off for some time")                          \
+    X(UNTRACKED, "happens-before was given up for some time, for the budget")
+
+enum rh_seen_bit {
+#define RH_SEEN_ENUM(id, name) RH_SEEN_BIT_##id,
+    RH_SEEN_FLAGS(RH_SEEN_ENUM)
+#undef RH_SEEN_ENUM
+};
+enum rh_seen {
+#define RH_SEEN_ENUM(id, name) RH_SEEN_##id = 1 << RH_SEEN_BIT_##id,
+    RH_SEEN_FLAGS(RH_SEEN_ENUM)
+#undef RH_SEEN_ENUM
+};
+
+/* The result of the task with the same index. Arrays of two are by order or by site. */
+struct rh_result {
+    _Atomic uint32_t seen;       /* enum rh_seen, or'ed */
+    _Atomic uint32_t ordered[2]; /* second accesses whose thread had learned of the first */
+    _Atomic uint32_t raced[2];   /* second accesses whose thread had not, or that met a pause */
+    _Atomic uint32_t tracked;    /* first accesses that were recorded */
+    _Atomic uint32_t learned;    /* of these, those that every thread learned of */
+    _Atomic uint32_t pauses;
+    _Atomic uint32_t timeouts; /* pauses in which nothing came */
+    _Atomic uint32_t reserved;
+    _Atomic uint64_t executions[2]; /* of first and second; complete at the end of the run */
+};
+
+/* --- evidence --- */
+
+#define RH_NO_IMAGE 0xffffffffu
+
+/* Code or data as an offset in an image, the same in every run. */
+struct rh_place {
+    uint32_t image; /* in `images`, or RH_NO_IMAGE: then the offset is 0 */
+    uint32_t tag;   /* of a lock: equal if it is the same one; else 0 */
+    uint64_t offset;
+};
+
+/* An image of the process, in the order they were seen; not the numbers of struct rh_site_name. */
+struct rh_image_name {
+    _Atomic uint32_t ready; /* set last */
+    uint32_t build_id_size; /* 0 if it has none */
+    uint8_t build_id[20];
+    char path[100]; /* as the loader knows it, its end if it is too long; "" for the executable */
+};
+_Static_assert(sizeof(struct rh_image_name) == 128, "layout shared by runtime and tools");
+
+enum rh_proof {
+    RH_PROOF_UNORDERED, /* no chain of synchronisation leads from the first access to the second */
+    RH_PROOF_COLLISION, /* one thread was held before its access while the other made its own */
+};
+
+enum rh_block_kind {
+    RH_BLOCK_GLOBAL, /* in an image */
+    RH_BLOCK_STACK,  /* of a thread */
+    RH_BLOCK_OTHER,  /* the heap, or other mapped memory */
+};
+
+/* One of the two accesses. frames[0] is the site; each place is a return address, so the byte
+ * before it belongs to the code meant. */
+struct rh_race_side {
+    struct rh_site_name site;
+    uint32_t thread; /* ids as the runtime counts them: 1 is the main thread */
+    uint32_t parent; /* id of its creator, 0 if unknown */
+    uint32_t frame_count;
+    uint32_t lock_count; /* locks that it is known to hold */
+    uint32_t size;
+    uint32_t reserved;
+    struct rh_place frames[RH_MAX_FRAMES];
+    struct rh_place locks[RH_MAX_LOCKS];
+};
+
+struct rh_race {
+    _Atomic uint32_t ready; /* set last */
+    uint32_t task;          /* index of the task */
+    uint32_t order;         /* enum rh_race_order: which came first */
+    uint32_t proof;         /* enum rh_proof */
+    uint32_t opaque;        /* the process may hold synchronisation that was not seen */
+    uint32_t block;         /* enum rh_block_kind */
+    uint32_t block_thread;  /* whose stack */
+    uint32_t pause_us;      /* how long the held thread had been held */
+    struct rh_place data;   /* of a global */
+    /* In the order in which they came. */
+    struct rh_race_side sides[2];
+};
+
+/* --- the ways in and out --- */
+
 /* The commander writes tasks, then task_count, then adds one to `generation` and wakes it as a
- * futex; the run switches its keys and then sets `applied` to that generation. */
+ * futex; the run switches its keys and then sets `applied` to that generation. Results go on
+ * counting if the tasks of the next generation are of the same candidates, by index. */
 struct rh_control {
     _Atomic uint32_t generation;
     _Atomic uint32_t applied;
@@ -47,7 +163,7 @@ struct rh_control {
     X(APPLIED, "applied", "generation, 1 if every key could be switched")                          \
     X(FORK, "fork", "process id of the child")                                                     \
     X(COUNT, "count", "image and site, executions, threads")                                       \
-    X(CRASH, "crash", "signal, offset of the instruction in image, fault address class")           \
+    X(CRASH, "crash", "signal, image, offset in it, tasks that had steered or raced, as bits")     \
     X(FINISH, "finish", "process id")
 
 enum rh_event_kind {
@@ -77,10 +193,33 @@ struct rh_ring {
     struct rh_event events[RH_RING_SIZE];
 };
 
+/* Why the process may hold synchronisation that is not seen: one row per reason. */
+#define RH_OPAQUES(X)                                                                              \
+    X(LIBRARY, "a library without keys that may synchronise by itself")                            \
+    X(ASSEMBLY, "assembly, or code without bitcode, in the program")                               \
+    X(STREAM, "a stdio stream on a pipe or socket")                                                \
+    X(KEYS, "keys of atomic operations could not be switched on")                                  \
+    X(THREAD, "a thread that could not be registered")
+
+enum rh_opaque {
+#define RH_OPAQUE_ENUM(id, name) RH_OPAQUE_##id,
+    RH_OPAQUES(RH_OPAQUE_ENUM)
+#undef RH_OPAQUE_ENUM
+        RH_OPAQUE_COUNT
+};
+
 struct rh_shared {
     uint32_t magic;
     uint32_t version;
     struct rh_control control;
+    struct rh_result results[RH_MAX_TASKS];
+    _Atomic uint32_t opaque; /* reasons, 1 << enum rh_opaque */
+    _Atomic uint32_t benign; /* races left out because an annotation says they are meant */
+    _Atomic uint64_t hook_ns, pause_ns; /* spent so far, as far as it is known */
+    _Atomic uint32_t race_count;        /* may exceed RH_MAX_RACES: then some were not kept */
+    uint32_t reserved;
+    struct rh_race races[RH_MAX_RACES];
+    struct rh_image_name images[RH_MAX_IMAGES];
     struct rh_ring ring;
 };
 

@@ -1,0 +1,111 @@
+/*
+ * Reports: what the store of runs knows of a program, for people and for tools.
+ *
+ * How it works: rh_report_load turns a store and the program's sidecar into plain structs, with
+ * every stack already in words (report/symbols.h); the renderers have no logic of their own.
+ *
+ *     struct rh_report report;
+ *     status = rh_report_load(runs, sidecar, &options, &report);
+ *     if (status == RH_OK)
+ *         status = rh_report_write(&report, RH_REPORT_TEXT, stdout, coloured);
+ *     rh_report_release(&report);
+ */
+#ifndef RH_REPORT_REPORT_H
+#define RH_REPORT_REPORT_H
+
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/vec.h"
+#include "store/runs.h"
+#include "store/sidecar_analysis.h"
+
+#include <stdio.h>
+
+/* A frame of a stack; inlined functions have frames of their own. Strings may be NULL. */
+struct rh_report_frame {
+    const char *function; /* demangled */
+    const char *file;
+    uint32_t line, column;
+    const char *image; /* name of a library, NULL for the program itself */
+    bool inlined;      /* into the frame that follows */
+};
+
+struct rh_report_lock {
+    const char *name; /* of a global, with its offset if not 0; NULL for others */
+    uint32_t tag;     /* equal if it is the same lock */
+};
+
+/* One side of a race, in the order in which they came. */
+struct rh_report_side {
+    uint32_t thread, parent;
+    const struct rh_sidecar_site *site;
+    RH_VEC(struct rh_report_frame) frames;
+    RH_VEC(struct rh_report_lock) locks;
+};
+
+/* The best evidence there is. */
+struct rh_report_race {
+    enum rh_race_order order;
+    enum rh_proof proof;
+    bool proved;
+    uint32_t pause_us;
+    const char *block; /* "global counter", "the stack of thread 3", "heap"; never NULL */
+    struct rh_report_side sides[2];
+};
+
+struct rh_report_candidate {
+    uint64_t id;
+    const struct rh_sidecar_site *first, *second;
+    const char *first_locks, *second_locks; /* that the analysis knows to be held; "" for none */
+    const char *first_threads, *second_threads; /* as the analysis names them */
+    const char *why, *object;
+    uint32_t score;
+    bool busy_wait;
+    enum rh_ground ground;
+    enum rh_verdict verdict;
+    struct rh_tally tally;
+    double bound;                      /* rh_verdict_bound */
+    const struct rh_report_race *race; /* or NULL */
+    const char *consequence;           /* "none", "crash", "hang" */
+    int crash_signal;                  /* 0 if none */
+};
+
+struct rh_report {
+    struct rh_arena arena;
+    const char *program, *build_id, *detector;
+    struct rh_runs_totals totals;
+    uint64_t candidate_count; /* of the program; more than the list may hold */
+    /* True races first, then likely false positives, then unknown; by score, then by place. */
+    RH_VEC(struct rh_report_candidate) candidates;
+    uint64_t by_ground[RH_GROUND_COUNT]; /* of candidate_count */
+};
+
+struct rh_report_options {
+    /* List candidates that no run was asked about, as many as bring the list to this length. */
+    size_t untried_until;
+    const char *program; /* the program's path for symbols; NULL: found beside the sidecar */
+};
+
+/* The sidecar must stay open as long as the report. */
+enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
+                              const struct rh_report_options *options, struct rh_report *report);
+void rh_report_release(struct rh_report *report);
+
+/* Formats of `racehive report --format=`: enum suffix, name. */
+#define RH_REPORT_FORMATS(X) X(TEXT, "text") X(JSON, "json") X(SARIF, "sarif") X(HTML, "html")
+
+enum rh_report_format {
+#define RH_REPORT_ENUM(id, name) RH_REPORT_##id,
+    RH_REPORT_FORMATS(RH_REPORT_ENUM)
+#undef RH_REPORT_ENUM
+        RH_REPORT_FORMAT_COUNT
+};
+
+/* Colours only in text. */
+enum rh_status rh_report_write(const struct rh_report *report, enum rh_report_format format,
+                               FILE *out, bool coloured);
+
+/* The verdict table that `racehive run` ends with: a line per true race and a summary. */
+void rh_report_print_summary(const struct rh_report *report, FILE *out, bool coloured);
+
+#endif

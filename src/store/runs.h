@@ -1,0 +1,138 @@
+/*
+ * The store of runs: what was asked of each run of a program, what it answered, and the verdicts
+ * that follow. One SQLite file for each program and build; several processes may use it at once.
+ *
+ * A run is entered when it starts and completed, with all it brought, in one transaction when it
+ * ends: whoever is killed in between loses that run's outcome and nothing else. A run that was
+ * never completed counts for nothing; its tasks are free again once its owner is gone.
+ *
+ * The tables:
+ *
+ *     (to be written by the implementation, as in store/sidecar.h)
+ */
+#ifndef RH_STORE_RUNS_H
+#define RH_STORE_RUNS_H
+
+#include "base/status.h"
+#include "racehive/control.h"
+#include "store/verdict.h"
+
+#include <stddef.h>
+
+#define RH_RUNS_ID      0x52485254 /* "RHRT" */
+#define RH_RUNS_VERSION 1
+
+struct rh_runs;
+
+/* Which program: set when the store is made, checked when it is opened again. */
+struct rh_runs_program {
+    const char *build_id; /* lower-case hexadecimal */
+    const char *name;     /* the file's name */
+    const char *detector; /* racemob, ... */
+    const char *sidecar;  /* where its .racehive file was found; absolute */
+};
+
+/* The usual place: $XDG_DATA_HOME/racehive/runs/BUILDID-DETECTOR.runs; a heap string. */
+enum rh_status rh_runs_default_path(const char *build_id, const char *detector, char **path);
+
+/* Opens a store, made if it is not there. One of another build or detector is RH_ERR_INPUT. */
+enum rh_status rh_runs_open(const char *path, const struct rh_runs_program *program,
+                            struct rh_runs **runs);
+/* Opens one that is there, to read it; RH_ERR_NOT_FOUND if it is not. */
+enum rh_status rh_runs_open_existing(const char *path, struct rh_runs **runs);
+void rh_runs_close(struct rh_runs *runs);
+
+/* Lives until the store is closed. */
+const struct rh_runs_program *rh_runs_program_of(const struct rh_runs *runs);
+
+/* --- what a run was asked, and what it answered --- */
+
+/* A candidate as the store knows it: by id, with the sites' numbers in the program's sidecar. */
+struct rh_runs_candidate {
+    uint64_t id;
+    uint32_t first, second;
+};
+
+struct rh_runs_task {
+    struct rh_runs_candidate candidate;
+    enum rh_stage stage;
+    enum rh_race_order order;
+    uint32_t pause_us;
+};
+
+/* The answer to the task with the same index. */
+struct rh_runs_answer {
+    enum rh_outcome outcome;
+    uint32_t seen;      /* enum rh_seen */
+    bool raced[2];      /* proved, by order */
+    bool collided;      /* at least one of them by a collision */
+    bool suspected;     /* unordered, not proved */
+    bool timed_out;     /* a pause of this length was in vain; may come with any outcome */
+    bool exhausted;     /* and it was the longest */
+    bool crashed, hung; /* the run did, and this task had raced or steered */
+    uint64_t executions[2];
+};
+
+/* How a run ended. */
+struct rh_runs_end {
+    int exit_status;
+    int signal;      /* 0 if none */
+    bool hung;       /* it was ended because it did not come to an end */
+    uint32_t opaque; /* 1 << enum rh_opaque, or'ed */
+    uint64_t wall_ns, hook_ns, pause_ns;
+};
+
+/* One proved or suspected race in one run, as text and offsets. Strings of images by index. */
+struct rh_runs_race {
+    uint64_t candidate;
+    bool proved;
+    struct rh_race race;                /* `task` and `ready` have no meaning here */
+    const struct rh_image_name *images; /* RH_MAX_IMAGES of them */
+};
+
+/* Enters a run of `user` (a number of the caller's) with its tasks; the number of the run. */
+enum rh_status rh_runs_begin(struct rh_runs *runs, uint32_t user, const struct rh_runs_task *tasks,
+                             size_t count, uint64_t *run);
+
+/* Completes it. Of each candidate, order and proof the first few races are kept, not all. */
+enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
+                                const struct rh_runs_answer *answers, size_t count,
+                                const struct rh_runs_race *races, size_t race_count);
+
+/* --- what is known --- */
+
+/* Runs that were completed. */
+enum rh_status rh_runs_count(struct rh_runs *runs, uint64_t *count);
+
+struct rh_runs_state {
+    struct rh_runs_candidate candidate;
+    struct rh_tally tally;
+    uint64_t executions[2]; /* the most that one run had, of each site */
+    /* The last pause that was in vain, and 0 if none was; for the orders. */
+    uint32_t vain_us[2];
+    uint64_t last_run; /* that was asked about it */
+};
+
+/* Every candidate that a completed run was asked about, by rising id; at the end *more is false and
+ * the walk starts again. */
+enum rh_status rh_runs_next_state(struct rh_runs *runs, struct rh_runs_state *state, bool *more);
+
+/* One candidate's; *known is false if no run was asked. */
+enum rh_status rh_runs_get_state(struct rh_runs *runs, uint64_t candidate,
+                                 struct rh_runs_state *state, bool *known);
+
+/* The kept races of a candidate, best first: proved before suspected, collisions before unordered,
+ * with a crash or hang in the same run first. `*end` tells how that run ended. The race and its
+ * images live until the next call. Start with *at = 0. */
+enum rh_status rh_runs_next_race(struct rh_runs *runs, uint64_t candidate, size_t *at,
+                                 struct rh_runs_race *race, struct rh_runs_end *end, bool *more);
+
+/* Sums over all completed runs. */
+struct rh_runs_totals {
+    uint64_t runs, crashed, hung;
+    uint32_t opaque; /* or'ed */
+    uint64_t wall_ns, hook_ns, pause_ns;
+};
+enum rh_status rh_runs_sum(struct rh_runs *runs, struct rh_runs_totals *totals);
+
+#endif
