@@ -1,7 +1,9 @@
 /* Where every key that is on arrives: see hook.h. Runs with only the general registers saved. */
 #include "hook.h"
 
+#include "budget.h"
 #include "keys.h"
+#include "sys.h"
 
 _Atomic uint64_t rt_drops[RT_DROP_COUNT];
 
@@ -20,6 +22,11 @@ static void drop(enum rt_drop why)
     atomic_fetch_add_explicit(&rt_drops[why], 1, memory_order_relaxed);
 }
 
+static bool orders_threads(uint8_t access)
+{
+    return access != RH_ACCESS_READ && access != RH_ACCESS_WRITE;
+}
+
 /* The program may have asked us to look away (AnnotateIgnoreReadsBegin and its like). */
 static bool is_ignored(const struct rt_thread *self, uint8_t access)
 {
@@ -27,6 +34,8 @@ static bool is_ignored(const struct rt_thread *self, uint8_t access)
     return only_reads ? self->ignore_reads != 0 : self->ignore_writes != 0;
 }
 
+/* In a signal handler inside a hook, plain accesses are left out; what orders threads is not, or
+ * someone would not learn what he should. */
 static void tell(struct rt_thread *self, const struct rt_detector *detector,
                  const struct rh_key_record *key, struct rh_image *image,
                  const struct rh_hook_frame *frame)
@@ -36,7 +45,12 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
         if (!__atomic_load_n(&r->site_armed[s], __ATOMIC_RELAXED))
             continue;
         const struct rh_site_record *site = &image->sites[s];
-        if (rt_unlikely(is_ignored(self, site->access)))
+        if (rt_unlikely(self->in_hook > 1) && !orders_threads(site->access)) {
+            drop(RT_DROP_NESTED);
+            continue;
+        }
+        bool ignored = rt_unlikely(is_ignored(self, site->access));
+        if (ignored && !orders_threads(site->access))
             continue;
         struct rt_access access = {
             .image = image,
@@ -44,6 +58,7 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
             .kind = site->access,
             .order = site->order,
             .flags = site->flags,
+            .ignored = ignored,
             .address = frame->address + (uintptr_t)(intptr_t)site->offset,
             .size = site->flags & RH_SITE_SIZED ? frame->size : site->size,
             .frame = frame,
@@ -65,13 +80,37 @@ void rt_hook(struct rh_image *image, struct rh_hook_frame *frame)
         drop(RT_DROP_NO_THREAD);
         return;
     }
-    if (rt_unlikely(self->in_hook)) {
-        drop(RT_DROP_NESTED);
-        return;
-    }
-    self->in_hook = 1;
+    self->in_hook++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    uint64_t began = rt_meter_begin(self);
     tell(self, detector, &image->keys[frame->key], image, frame);
+    rt_meter_end(self, RT_METER_HOOKS, began);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    self->in_hook = 0;
+    self->in_hook--;
+}
+
+static bool is_outside(struct rt_thread *t, void *arg)
+{
+    bool *all_outside = arg;
+    if (__atomic_load_n(&t->in_hook, __ATOMIC_RELAXED))
+        *all_outside = false;
+    return *all_outside;
+}
+
+/* After the barrier, a thread that is outside will see, when it comes back, what the caller had
+ * written before. */
+bool rt_hooks_drain(void)
+{
+    enum { TRIES = 50, WAIT_NS = 200000 };
+    _Atomic uint32_t never = 0;
+    if (rt_sys_sync_cores() != 0)
+        return false;
+    for (int i = 0; i < TRIES; i++) {
+        bool all_outside = true;
+        rt_thread_each(is_outside, &all_outside);
+        if (all_outside)
+            return true;
+        rt_sys_futex_wait(&never, 0, WAIT_NS);
+    }
+    return false;
 }

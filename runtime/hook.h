@@ -7,6 +7,10 @@
 /* Hands the key's armed sites, one by one, to the detector. */
 RT_HIDDEN void rt_hook(struct rh_image *image, struct rh_hook_frame *frame);
 
+/* True when no thread is inside a hook or an event that it entered before the call. Waits a little
+ * for those that are; not for the program's threads. */
+RT_HIDDEN bool rt_hooks_drain(void);
+
 /* Hooks that were left out, by reason. */
 #define RT_DROPS(X)                                                                                \
     X(NESTED, "signal handler inside a hook")                                                      \

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "crash.h"
 #include "detect/detect.h"
 #include "keys.h"
@@ -19,7 +20,7 @@
 
 _Atomic int rt_mode = RT_MODE_NEW;
 const struct rt_detector *rt_detector;
-_Atomic bool rt_sync_live;
+_Atomic uint32_t rt_sync_live;
 
 static const struct rt_detector *const detectors[] = {
 #define RT_DETECTOR_ROW(name) &rt_detector_##name,
@@ -72,14 +73,14 @@ static void make_log_path_absolute(void)
 
 static void go_live(const struct rt_detector *detector)
 {
-    if (rt_options.control[0])
-        rt_shared_open(rt_options.control);
+    rt_shared_open(rt_options.control);
+    rt_budget_start(rt_options.max_overhead, rt_options.pause_floor);
     if (!detector->start())
         return;
     rt_detector = detector;
     rt_thread_start_main();
     atomic_store(&rt_mode, RT_MODE_LIVE);
-    rt_sync_switch(detector->sync != NULL);
+    rt_sync_switch(detector->wants_syncs);
     rt_stack_refresh();
     rt_crash_start();
     atexit(rt_finish);

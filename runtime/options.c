@@ -6,7 +6,7 @@
 
 struct rt_options rt_options;
 
-enum kind { KIND_TEXT, KIND_NUMBER, KIND_BOOL };
+enum kind { KIND_TEXT, KIND_NUMBER, KIND_SHARE, KIND_BOOL };
 
 /* One row of options.def, with where its value lives. */
 static const struct row {
@@ -20,6 +20,8 @@ static const struct row {
     {KIND_TEXT, #name, offsetof(struct rt_options, name), value, help},
 #define RT_OPTION_NUMBER(name, value, help)                                                        \
     {KIND_NUMBER, #name, offsetof(struct rt_options, name), #value, help},
+#define RT_OPTION_SHARE(name, value, help)                                                         \
+    {KIND_SHARE, #name, offsetof(struct rt_options, name), value, help},
 #define RT_OPTION_BOOL(name, value, help)                                                          \
     {KIND_BOOL, #name, offsetof(struct rt_options, name), #value, help},
 #include "options.def"
@@ -40,6 +42,28 @@ static bool parse_number(const char *text, uint64_t *out)
     return true;
 }
 
+/* 0.02, .5 or 1 as parts per million; further digits are cut. */
+static bool parse_share(const char *text, uint64_t *out)
+{
+    enum { MILLION = 1000000 };
+    uint64_t value = 0, digit = MILLION;
+    bool behind_point = false;
+    if (!*text)
+        return false;
+    for (; *text; text++) {
+        if (*text == '.' && !behind_point) {
+            behind_point = true;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || value > (uint64_t)1000 * MILLION)
+            return false;
+        digit = behind_point ? digit / 10 : MILLION;
+        value = (behind_point ? value : value * 10) + (uint64_t)(*text - '0') * digit;
+    }
+    *out = value;
+    return value <= (uint64_t)1000 * MILLION;
+}
+
 static bool store(struct rt_options *options, const struct row *row, const char *value)
 {
     void *at = (char *)options + row->offset;
@@ -48,7 +72,9 @@ static bool store(struct rt_options *options, const struct row *row, const char 
         *(const char **)at = value;
         return true;
     }
-    if (!parse_number(value, &number) || (row->kind == KIND_BOOL && number > 1))
+    bool good =
+        row->kind == KIND_SHARE ? parse_share(value, &number) : parse_number(value, &number);
+    if (!good || (row->kind == KIND_BOOL && number > 1))
         return false;
     if (row->kind == KIND_BOOL)
         *(bool *)at = number != 0;

@@ -11,6 +11,7 @@ struct rt_options {
     bool off; /* RACEHIVE_OPTIONS=off: the runtime does nothing at all */
 #define RT_OPTION_TEXT(name, value, help)   const char *name;
 #define RT_OPTION_NUMBER(name, value, help) uint64_t name;
+#define RT_OPTION_SHARE(name, value, help)  uint64_t name; /* parts per million */
 #define RT_OPTION_BOOL(name, value, help)   bool name;
 #include "options.def"
 };

@@ -54,6 +54,15 @@ struct rt_thread {
         uint8_t mode; /* enum rt_held_mode */
     } held[16];
     void *detector; /* the detector's own state of this thread */
+    /* Happens-before on demand (detect/order.h): tracked accesses as bits. */
+    struct rt_knowledge {
+        _Atomic uint64_t known;    /* it has learned of */
+        _Atomic uint64_t released; /* it knew at its last release fence */
+        _Atomic uint64_t pending;  /* its next acquire fence will bring */
+    } knowledge;
+    uint64_t random;  /* state of its random choices */
+    uint32_t metered; /* hooks and events, for the budget (budget.h) */
+    bool paused;      /* it has been held since the last measurement began */
     struct rt_thread *next_free;
     struct rt_thread *next_same; /* in the registry's bucket of `pthread` */
     bool joinable;
@@ -130,12 +139,15 @@ enum rt_sync {
         RT_SYNC_COUNT
 };
 
-/* Set while a detector wants synchronisation events. Wrappers test it after an acquire and before
- * a release, so that an acquire that ends after the switch is never missed. Changed while threads
- * run only by rt_sync_switch, which also makes lists of held locks from before void: a list is
- * complete for locks taken since, not for those taken earlier. */
-extern RT_HIDDEN _Atomic bool rt_sync_live;
+/* Not 0 while a detector wants synchronisation events. Wrappers test it after an acquire and before
+ * a release, so that an acquire that ends after the switch is never missed: whoever learns
+ * something learns it from a thread that had seen the switch. rt_sync_switch sets it for good;
+ * rt_sync_need and rt_sync_done come in pairs and may overlap in any way. Lists of held locks from
+ * before are void: a list is complete for locks taken since, not for those taken earlier. */
+extern RT_HIDDEN _Atomic uint32_t rt_sync_live;
 RT_HIDDEN void rt_sync_switch(bool on);
+RT_HIDDEN void rt_sync_need(void);
+RT_HIDDEN void rt_sync_done(void);
 RT_HIDDEN void rt_sync_event(enum rt_sync what, const volatile void *object);
 static inline void rt_sync(enum rt_sync what, const volatile void *object)
 {
@@ -145,12 +157,16 @@ static inline void rt_sync(enum rt_sync what, const volatile void *object)
 
 /* --- detectors (detect/NAME.c) --- */
 
+struct rh_task;
+struct rt_image;
+
 struct rt_access {
     struct rh_image *image;
     uint32_t site; /* in its image */
     uint8_t kind;  /* enum rh_access_kind */
     uint8_t order; /* enum rh_memory_order */
     uint16_t flags;
+    bool ignored; /* it still orders threads, but is not to be watched as an access */
     uintptr_t address;
     uint64_t size;
     const struct rh_hook_frame *frame;
@@ -164,6 +180,9 @@ struct rt_detector {
     void (*access)(struct rt_thread *self, const struct rt_access *a);
     /* After an atomic or fence that may acquire. */
     void (*after)(struct rt_thread *self, const struct rt_access *a);
+    /* It wants synchronisation events all the time; else only between rt_sync_need and
+     * rt_sync_done. */
+    bool wants_syncs;
     /* NULL when it needs no synchronisation events: then wrappers stay idle. Entered again, with
      * in_hook above 1, when a signal handler synchronises (sem_post) inside a hook or inside sync:
      * the release cannot be put off, so it must not wait for a lock this thread may hold. A thread
@@ -179,6 +198,14 @@ struct rt_detector {
     void (*after_fork)(struct rt_thread *self);
     /* At exit, and before exec: write what was found. May be called while other threads run. */
     void (*finish)(void);
+    /* The tasks have changed; it switches their keys itself. Called by the runtime's own thread, or
+     * before the program starts, never twice at once. False: not now, try again soon. NULL: it has
+     * no use for tasks, but their sites shall be armed. */
+    bool (*tasks)(const struct rh_task *tasks, uint32_t count);
+    /* An image has been registered, before its code runs. */
+    void (*image)(struct rt_image *image);
+    /* Now and then, by the runtime's own thread, while there are tasks. */
+    void (*tick)(void);
 };
 
 /* --- the process (init.c) --- */

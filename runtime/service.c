@@ -76,18 +76,44 @@ static bool switch_tasks(bool on)
     return good;
 }
 
-static void apply_tasks(struct rh_control *control, uint32_t generation)
+/* The generation that has been applied. */
+static uint32_t applied;
+
+static bool take_tasks(const struct rh_control *control)
 {
-    rt_lock(&tasks_lock);
-    switch_tasks(false);
     uint32_t count = control->task_count;
+    if (rt_detector->tasks)
+        return rt_detector->tasks(control->tasks, count);
+    switch_tasks(false);
     current_count = count < RH_MAX_TASKS ? count : RH_MAX_TASKS;
     for (uint32_t i = 0; i < current_count; i++)
         current[i] = control->tasks[i];
-    bool good = switch_tasks(true);
+    return true;
+}
+
+/* False: not now. */
+static bool apply_tasks(struct rh_control *control, uint32_t generation)
+{
+    rt_lock(&tasks_lock);
+    bool taken = take_tasks(control);
+    bool good = taken && (rt_detector->tasks || switch_tasks(true));
     rt_unlock(&tasks_lock);
+    if (!taken)
+        return false;
+    applied = generation;
     atomic_store(&control->applied, generation);
     rt_post(RH_EVENT_APPLIED, 0, generation, good, 0, 0);
+    return true;
+}
+
+/* What is asked for from the beginning is there before the program's first instruction. */
+static void begin(void)
+{
+    struct rh_control *control = rt_control();
+    uint32_t generation = control ? atomic_load(&control->generation) : 0;
+    if (generation)
+        apply_tasks(control, generation);
+    rt_service_start();
 }
 
 void rt_service_image(struct rt_image *image)
@@ -95,10 +121,12 @@ void rt_service_image(struct rt_image *image)
     if (atomic_load(&rt_mode) != RT_MODE_LIVE)
         return;
     if (image->number == 0) {
-        rt_service_start();
+        begin();
         return;
     }
     rt_lock(&tasks_lock);
+    if (rt_detector->image)
+        rt_detector->image(image);
     for (uint32_t i = 0; i < current_count; i++) {
         if (current[i].first.image == image->number)
             switch_site(&current[i].first, true);
@@ -108,18 +136,32 @@ void rt_service_image(struct rt_image *image)
     rt_unlock(&tasks_lock);
 }
 
+static void tick(void)
+{
+    rt_lock(&tasks_lock);
+    rt_detector->tick();
+    rt_unlock(&tasks_lock);
+}
+
 static void follow_control(struct rh_control *control)
 {
-    uint32_t seen = 0;
+    enum { TICK_NS = 10000000 };
     for (;;) {
         uint32_t generation = atomic_load(&control->generation);
-        if (generation != seen) {
-            apply_tasks(control, generation);
-            seen = generation;
-        } else {
-            rt_sys_futex_wait_shared(&control->generation, generation);
-        }
+        bool is_done = generation == applied || apply_tasks(control, generation);
+        bool ticks = rt_detector->tick && control->task_count;
+        if (ticks)
+            tick();
+        rt_sys_futex_wait_shared(&control->generation, generation,
+                                 is_done && !ticks ? -1 : TICK_NS);
     }
+}
+
+void rt_service_wake(void)
+{
+    struct rh_control *control = rt_control();
+    if (control)
+        rt_sys_futex_wake_shared(&control->generation);
 }
 
 static bool wants_flips(void)

@@ -16,6 +16,9 @@ RT_HIDDEN void rt_service_start(void);
 /* Switches on what the options ask for at the start. */
 RT_HIDDEN void rt_service_first_keys(void);
 
+/* Has the thread look at once at what it looks at now and then. Safe in hooks. */
+RT_HIDDEN void rt_service_wake(void);
+
 /* Around fork: the child must not find our lock held by a thread it does not have. */
 RT_HIDDEN void rt_service_fork_before(void);
 RT_HIDDEN void rt_service_fork_after(void);

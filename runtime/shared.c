@@ -5,17 +5,19 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "image_names.h"
 #include "sys.h"
 #include "text.h"
 
 static struct rh_shared *shared;
+static bool is_commanded;
 
-bool rt_shared_open(const char *path)
+static struct rh_shared *map_file(const char *path)
 {
     long fd = rt_sys_open(path, O_RDWR | O_CLOEXEC, 0);
     if (fd < 0) {
         rt_complain("cannot open the control page ", path, "; running without");
-        return false;
+        return NULL;
     }
     long end = rt_arch_syscall(SYS_lseek, fd, 0, 2 /* SEEK_END */, 0, 0, 0);
     struct rh_shared *page = NULL;
@@ -25,19 +27,32 @@ bool rt_shared_open(const char *path)
         page = at < 0 && at > -4096 ? NULL : (struct rh_shared *)at;
     }
     rt_sys_close((int)fd);
-    if (!page || page->magic != RH_SHARED_MAGIC || page->version != RH_SHARED_VERSION) {
-        rt_complain("not a control page of this version: ", path, "; running without");
-        if (page)
-            rt_unmap(page, sizeof *page);
-        return false;
-    }
-    shared = page;
-    return true;
+    if (page && page->magic == RH_SHARED_MAGIC && page->version == RH_SHARED_VERSION)
+        return page;
+    rt_complain("not a control page of this version: ", path, "; running without");
+    if (page)
+        rt_unmap(page, sizeof *page);
+    return NULL;
+}
+
+void rt_shared_open(const char *path)
+{
+    shared = *path ? map_file(path) : NULL;
+    is_commanded = shared != NULL;
+    if (!shared)
+        shared = rt_map(sizeof *shared);
+    if (shared)
+        rt_image_names = shared->images;
+}
+
+struct rh_shared *rt_shared(void)
+{
+    return shared;
 }
 
 struct rh_control *rt_control(void)
 {
-    return shared ? &shared->control : NULL;
+    return is_commanded ? &shared->control : NULL;
 }
 
 /* Takes the next free position, or none when the reader is a whole ring behind. */
@@ -59,7 +74,7 @@ void rt_post(enum rh_event_kind kind, uint32_t thread, uint64_t a, uint64_t b, u
              uint64_t d)
 {
     uint64_t position;
-    if (!shared || !take_position(&shared->ring, &position))
+    if (!is_commanded || !take_position(&shared->ring, &position))
         return;
     struct rh_event *event = &shared->ring.events[position % RH_RING_SIZE];
     event->kind = kind;

@@ -5,9 +5,12 @@
 #include "racehive/control.h"
 #include "rt.h"
 
-/* Maps the file named by the option; on any trouble says so once and leaves the run without. */
-RT_HIDDEN bool rt_shared_open(const char *path);
-/* NULL without a control page. */
+/* Maps the file named by the option; on any trouble says so once and leaves the run without. An
+ * empty path is no trouble: the run then keeps what it finds in memory of its own. */
+RT_HIDDEN void rt_shared_open(const char *path);
+/* NULL only before the start, or if there is no memory. */
+RT_HIDDEN struct rh_shared *rt_shared(void);
+/* NULL without a commander. */
 RT_HIDDEN struct rh_control *rt_control(void);
 /* Posts an event; drops and counts it when there is no room. Safe in hooks and signal handlers. */
 RT_HIDDEN void rt_post(enum rh_event_kind kind, uint32_t thread, uint64_t a, uint64_t b, uint64_t c,

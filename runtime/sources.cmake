@@ -4,6 +4,7 @@ set(RH_RUNTIME_SYNC_SOURCES
     real.c
     thread.c
     sync.c
+    budget.c
     sync_mutex.c
     sync_rwlock.c
     sync_cond.c
@@ -17,4 +18,4 @@ set(RH_RUNTIME_SYNC_SOURCES
     annotations.c)
 
 # Reached by hooks, so compiled with -mgeneral-regs-only and without calls of libc.
-set(RH_RUNTIME_SYNC_HOOK_SOURCES thread.c sync.c)
+set(RH_RUNTIME_SYNC_HOOK_SOURCES thread.c sync.c budget.c)

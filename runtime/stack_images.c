@@ -4,6 +4,7 @@
 #include <link.h>
 
 #include "cfi_read.h"
+#include "image_names.h"
 #include "probe.h"
 #include "stack.h"
 #include "sys.h"
@@ -63,7 +64,21 @@ static bool search(struct list *l, uintptr_t pc, struct rt_stack_image *image)
     return true;
 }
 
-bool rt_stack_image_at(uintptr_t pc, struct rt_stack_image *image)
+/* The list is sorted by where the code lies; data is looked for one by one. */
+static bool search_spans(struct list *l, uintptr_t address, struct rt_stack_image *image)
+{
+    uint32_t count = atomic_load_explicit(&l->count, memory_order_relaxed);
+    for (uint32_t at = 0; at < count; at++) {
+        for (uint32_t i = 0; i < RT_STACK_IMAGE_WORDS; i++)
+            image->words[i] = word_of(l, at, i);
+        if (address >= image->span_low && address < image->span_high)
+            return true;
+    }
+    return false;
+}
+
+static bool look_up(bool (*look)(struct list *, uintptr_t, struct rt_stack_image *),
+                    uintptr_t address, struct rt_stack_image *image)
 {
     /* More than one turn only if images come and go while we look. */
     for (int tries = 0; tries < 3; tries++) {
@@ -71,12 +86,22 @@ bool rt_stack_image_at(uintptr_t pc, struct rt_stack_image *image)
         if (!l)
             return false;
         uint32_t version = atomic_load_explicit(&l->version, memory_order_acquire);
-        bool found = search(l, pc, image);
+        bool found = look(l, address, image);
         atomic_thread_fence(memory_order_acquire);
         if (!(version & 1) && atomic_load_explicit(&l->version, memory_order_relaxed) == version)
             return found;
     }
     return false;
+}
+
+bool rt_stack_image_at(uintptr_t pc, struct rt_stack_image *image)
+{
+    return look_up(search, pc, image);
+}
+
+bool rt_stack_image_around(uintptr_t address, struct rt_stack_image *image)
+{
+    return look_up(search_spans, address, image);
 }
 
 static void read_mark(const uint8_t *header, uint64_t mark[2])
@@ -121,17 +146,25 @@ static const ElfW(Phdr) * find_segment(const struct dl_phdr_info *info, ElfW(Add
     return NULL;
 }
 
-static void find_text(const struct dl_phdr_info *info, struct rt_stack_image *image)
+static void widen(uintptr_t *low, uintptr_t *high, uintptr_t start, uintptr_t end)
 {
-    image->low = UINTPTR_MAX;
-    image->high = 0;
+    *low = start < *low ? start : *low;
+    *high = end > *high ? end : *high;
+}
+
+static void find_segments(const struct dl_phdr_info *info, struct rt_stack_image *image)
+{
+    image->base = info->dlpi_addr;
+    image->low = image->span_low = UINTPTR_MAX;
+    image->high = image->span_high = 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+        if (p->p_type != PT_LOAD)
             continue;
-        image->low = start < image->low ? start : image->low;
-        image->high = start + p->p_memsz > image->high ? start + p->p_memsz : image->high;
+        widen(&image->span_low, &image->span_high, start, start + p->p_memsz);
+        if (p->p_flags & PF_X)
+            widen(&image->low, &image->high, start, start + p->p_memsz);
     }
 }
 
@@ -175,8 +208,9 @@ static int add_image(struct dl_phdr_info *info, size_t size, void *arg)
     }
     if (d->count++ >= d->capacity)
         return 0; /* counted, for the next try */
-    find_text(info, &image);
+    find_segments(info, &image);
     find_tables(info, &image);
+    image.name = rt_image_name(info);
     uint32_t at = d->count - 1;
     for (; at > 0 && d->images[at - 1].low > image.low; at--)
         d->images[at] = d->images[at - 1];

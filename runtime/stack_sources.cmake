@@ -3,6 +3,7 @@
 set(RH_RUNTIME_STACK_SOURCES
     stack.c
     stack_images.c
+    image_names.c
     cfi.c
     cfi_expression.c
     arch/x86_64/registers.c

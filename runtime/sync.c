@@ -4,17 +4,42 @@
  */
 #include "sync.h"
 
+#include "budget.h"
 #include "thread.h"
 
 /* Counts the times events have been switched on; a list of held locks belongs to one of them. */
 static _Atomic uint32_t epoch;
 
+/* The upper bit of rt_sync_live is the switch, the others count needs: one word, so that no need is
+ * lost to another that ends at the same time. */
+#define SWITCHED 0x80000000u
+
 /* The epoch is there before the switch is seen, so that no thread goes on with an old list. */
+static void begin_epoch(void)
+{
+    if (!atomic_load(&rt_sync_live))
+        atomic_fetch_add(&epoch, 1);
+}
+
 void rt_sync_switch(bool on)
 {
-    if (on && !atomic_load(&rt_sync_live))
-        atomic_fetch_add(&epoch, 1);
-    atomic_store(&rt_sync_live, on);
+    if (on) {
+        begin_epoch();
+        atomic_fetch_or(&rt_sync_live, SWITCHED);
+    } else {
+        atomic_fetch_and(&rt_sync_live, ~SWITCHED);
+    }
+}
+
+void rt_sync_need(void)
+{
+    begin_epoch();
+    atomic_fetch_add(&rt_sync_live, 1);
+}
+
+void rt_sync_done(void)
+{
+    atomic_fetch_sub(&rt_sync_live, 1);
 }
 
 _Atomic uint64_t rt_sync_losses[RT_SYNC_LOSS_COUNT];
@@ -108,7 +133,9 @@ void rt_sync_event_as(struct rt_thread *thread, enum rt_sync what, const volatil
         add_held(thread, lock, change == HELD_MORE ? RT_HELD_EXCLUSIVE : RT_HELD_SHARED);
     thread->in_hook++;
     atomic_signal_fence(memory_order_seq_cst);
+    uint64_t began = rt_meter_begin(thread);
     detector->sync(thread, what, object);
+    rt_meter_end(thread, RT_METER_SYNCS, began);
     atomic_signal_fence(memory_order_seq_cst);
     thread->in_hook--;
     if (change == HELD_LESS)

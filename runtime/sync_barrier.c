@@ -63,9 +63,10 @@ static struct place *find_place(uintptr_t barrier)
     return NULL;
 }
 
+/* Not two bytes of one word: a detector may take those for the same object. */
 static const char *object_of(const struct place *place, bool odd)
 {
-    return (const char *)place + odd;
+    return (const char *)place + (odd ? sizeof(uint64_t) : 0);
 }
 
 static void free_place(struct place *place)

@@ -49,11 +49,15 @@ int32_t rt_sys_getpid(void)
     return (int32_t)call(SYS_getpid, 0, 0, 0, 0);
 }
 
-long rt_sys_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_ns)
+static long wait_while(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_ns, int operation)
 {
     struct timespec limit = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
-    return call(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, expected,
-                timeout_ns < 0 ? 0 : (long)&limit);
+    return call(SYS_futex, (long)word, operation, expected, timeout_ns < 0 ? 0 : (long)&limit);
+}
+
+long rt_sys_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_ns)
+{
+    return wait_while(word, expected, timeout_ns, FUTEX_WAIT_PRIVATE);
 }
 
 long rt_sys_futex_wake(_Atomic uint32_t *word, int count)
@@ -61,9 +65,14 @@ long rt_sys_futex_wake(_Atomic uint32_t *word, int count)
     return call(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, count, 0);
 }
 
-long rt_sys_futex_wait_shared(_Atomic uint32_t *word, uint32_t expected)
+long rt_sys_futex_wait_shared(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_ns)
 {
-    return call(SYS_futex, (long)word, FUTEX_WAIT, expected, 0);
+    return wait_while(word, expected, timeout_ns, FUTEX_WAIT);
+}
+
+long rt_sys_futex_wake_shared(_Atomic uint32_t *word)
+{
+    return call(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
 }
 
 void rt_sys_yield(void)

@@ -23,8 +23,10 @@ RT_HIDDEN int32_t rt_sys_getpid(void);
 /* Waits while *word == expected, at most timeout_ns (negative: for ever). */
 RT_HIDDEN long rt_sys_futex_wait(_Atomic uint32_t *word, uint32_t expected, int64_t timeout_ns);
 RT_HIDDEN long rt_sys_futex_wake(_Atomic uint32_t *word, int count);
-/* The same for a word that other processes share, without limit of time. */
-RT_HIDDEN long rt_sys_futex_wait_shared(_Atomic uint32_t *word, uint32_t expected);
+/* The same for a word that other processes share; all who wait are woken. */
+RT_HIDDEN long rt_sys_futex_wait_shared(_Atomic uint32_t *word, uint32_t expected,
+                                        int64_t timeout_ns);
+RT_HIDDEN long rt_sys_futex_wake_shared(_Atomic uint32_t *word);
 RT_HIDDEN void rt_sys_yield(void);
 RT_HIDDEN int64_t rt_sys_monotonic_ns(void);
 

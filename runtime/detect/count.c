@@ -64,6 +64,8 @@ static struct thread_counts *state_of(struct rt_thread *self)
 static void count_access(struct rt_thread *self, const struct rt_access *a)
 {
     const struct rt_image *image = a->image->runtime;
+    if (a->ignored)
+        return;
     struct thread_counts *state = state_of(self);
     if (rt_unlikely(!state || image->number >= MAX_IMAGES)) {
         atomic_fetch_add_explicit(&uncounted, 1, memory_order_relaxed);
@@ -260,6 +262,7 @@ const struct rt_detector rt_detector_count = {
     .start = count_start,
     .access = count_access,
     .after = count_after,
+    .wants_syncs = true,
     .sync = count_sync,
     .thread_begin = count_thread_begin,
     .thread_end = count_thread_end,

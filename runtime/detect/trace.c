@@ -103,6 +103,7 @@ const struct rt_detector rt_detector_trace = {
     .start = trace_start,
     .access = trace_access,
     .after = trace_after,
+    .wants_syncs = true,
     .sync = trace_sync,
     .thread_begin = trace_thread_begin,
     .thread_end = trace_thread_end,

@@ -93,6 +93,14 @@ static bool orders_later(enum rh_order order)
     return order == RH_ORDER_ACQUIRE || order >= RH_ORDER_ACQ_REL;
 }
 
+/* The order of a comparison that may acquire when it fails, too. */
+static enum rh_order add_order(enum rh_order order, enum rh_order failed)
+{
+    if (orders_later(order) || !orders_later(failed))
+        return order;
+    return order == RH_ORDER_RELEASE ? RH_ORDER_ACQ_REL : RH_ORDER_ACQUIRE;
+}
+
 static struct rh_access make_access(struct rh_value *inst, struct rh_value *pointer,
                                     enum rh_access_kind kind, uint64_t size)
 {
@@ -126,7 +134,8 @@ static uint32_t read_atomic(struct rh_value *inst, struct rh_access *out)
                                : inst->op == RH_OP_STORE ? RH_ACCESS_ATOMIC_WRITE
                                                          : RH_ACCESS_ATOMIC_UPDATE;
     *out = make_access(inst, rh_ir_pointer(inst), kind, inst->access->size);
-    out->acquires = orders_later(inst->order) || orders_later(inst->fail_order);
+    out->order = (uint8_t)add_order(inst->order, inst->fail_order);
+    out->acquires = orders_later((enum rh_order)out->order);
     return 1;
 }
 
@@ -310,6 +319,26 @@ static void collect_function(struct collector *c, struct rh_function *fn)
         c->out->all.data[i].skip = RH_SKIP_IGNORED_FUNCTION;
 }
 
+static bool has_acquire_fence(const struct rh_accesses *accesses)
+{
+    for (size_t i = 0; i < accesses->all.len; i++)
+        if (accesses->all.data[i].kind == RH_ACCESS_FENCE && accesses->all.data[i].acquires)
+            return true;
+    return false;
+}
+
+/* With an acquire fence behind it, a relaxed load acquires too. */
+static void note_fences(struct rh_accesses *accesses)
+{
+    if (!has_acquire_fence(accesses))
+        return;
+    for (size_t i = 0; i < accesses->all.len; i++) {
+        struct rh_access *a = &accesses->all.data[i];
+        if (a->kind == RH_ACCESS_ATOMIC_READ || a->kind == RH_ACCESS_ATOMIC_UPDATE)
+            a->acquires = true;
+    }
+}
+
 void rh_accesses_collect(struct rh_module *m, struct rh_accesses *out)
 {
     memset(out, 0, sizeof *out);
@@ -323,6 +352,7 @@ void rh_accesses_collect(struct rh_module *m, struct rh_accesses *out)
     }
     out->first_of[count] = (uint32_t)out->all.len;
     rh_map_release(&c.escapes);
+    note_fences(out);
 }
 
 void rh_accesses_release(struct rh_accesses *a)
@@ -348,6 +378,9 @@ bool rh_access_is_site(const struct rh_access *a)
     switch (a->skip) {
     case RH_SKIP_COUNT:
         return true;
+    case RH_SKIP_IGNORED_FUNCTION: /* what orders threads must be seen, whoever looks away */
+    case RH_SKIP_NEVER_RUN:        /* nothing depends on it, if it is so */
+    case RH_SKIP_NO_OBJECT:
     case RH_SKIP_ONLY_READ:
     case RH_SKIP_NOT_PARALLEL:
     case RH_SKIP_GUARDED:

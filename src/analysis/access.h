@@ -59,7 +59,7 @@ struct rh_access {
     uint8_t kind;             /* enum rh_access_kind */
     uint8_t order;            /* enum rh_memory_order */
     uint16_t flags;           /* enum rh_site_flags */
-    bool acquires;            /* atomic or fence with acquire semantics */
+    bool acquires;            /* atomic or fence, acquires by itself or with a fence behind it */
     bool in_library;          /* made inside a library function called by `inst` */
     enum rh_skip skip;        /* RH_SKIP_COUNT while it may be shared */
 };

@@ -22,7 +22,7 @@
 
 _Atomic int rt_mode = RT_MODE_NEW;
 const struct rt_detector *rt_detector;
-_Atomic bool rt_sync_live;
+_Atomic uint32_t rt_sync_live;
 
 enum { EVENTS_KEPT = 4096, OBJECTS = 1 << 16 };
 
@@ -401,6 +401,10 @@ static int toggle_for_ever(void *arg)
 __attribute__((constructor)) static void start_toggling(void)
 {
     rt_service_start();
+}
+
+void rt_service_wake(void)
+{
 }
 
 void rt_service_start(void)

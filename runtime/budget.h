@@ -1,0 +1,58 @@
+/*
+ * What the run loses to us, and how much it may lose: one budget for every detector.
+ *
+ * How it works: there are two purses, each filled with max_overhead of the time that has passed.
+ * Hooks and synchronisation events cost processor time: every 64th of a thread is measured and
+ * counts for 64, so that measuring costs next to nothing, and the purse is filled by processor or
+ * wall time, whichever is more. Pauses cost waiting time: overlapping ones count once, as the time
+ * during which at least one thread is held, and the purse holds from the beginning what a run of
+ * some seconds would earn, or short runs could never be steered.
+ *
+ * A sampled hook that finds its purse empty raises the alarm; what is given up then is the
+ * detector's choice, made by the runtime's own thread.
+ */
+#ifndef RH_RUNTIME_BUDGET_H
+#define RH_RUNTIME_BUDGET_H
+
+#include "arch/x86_64/ticks.h"
+#include "rt.h"
+
+enum rt_meter { RT_METER_HOOKS, RT_METER_SYNCS, RT_METER_COUNT };
+enum { RT_METER_EVERY = 64 };
+
+/* `overhead` in parts per million; pauses may always take what `floor_ms` of running would earn. */
+RT_HIDDEN void rt_budget_start(uint64_t overhead, uint64_t floor_ms);
+/* Renews the size of the purses; by the runtime's own thread, now and then. */
+RT_HIDDEN void rt_budget_tick(void);
+
+/* Set when hooks and events have taken more than their share; tick takes it back when the purse is
+ * a quarter full again. */
+extern RT_HIDDEN _Atomic bool rt_budget_alarm;
+
+/* Nanoseconds taken so far, by meter, and by pauses. */
+RT_HIDDEN uint64_t rt_budget_spent(enum rt_meter meter);
+RT_HIDDEN uint64_t rt_budget_paused(void);
+
+/* Before a pause of at most `ns`: false if the purse does not hold it. After true, exactly one
+ * rt_budget_pause_end with the same number. */
+RT_HIDDEN bool rt_budget_pause_begin(uint64_t ns);
+RT_HIDDEN void rt_budget_pause_end(uint64_t ns);
+
+RT_HIDDEN void rt_meter_add(enum rt_meter meter, uint64_t ticks);
+
+/* Around the work of a hook or an event; a pause in between makes the measurement void. */
+static inline uint64_t rt_meter_begin(struct rt_thread *self)
+{
+    if (rt_likely(++self->metered % RT_METER_EVERY != 0))
+        return 0;
+    self->paused = false;
+    return rt_arch_ticks() | 1; /* 0 is for: not measured */
+}
+
+static inline void rt_meter_end(const struct rt_thread *self, enum rt_meter meter, uint64_t began)
+{
+    if (rt_unlikely(began) && !self->paused)
+        rt_meter_add(meter, rt_arch_ticks() - began);
+}
+
+#endif

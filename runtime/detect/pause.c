@@ -1,0 +1,142 @@
+/* Holding a thread before an access: see pause.h. */
+#include "pause.h"
+
+#include "budget.h"
+#include "sys.h"
+
+enum { PLACES = 16, HEAD_START_US = 100 };
+
+/* A place goes FREE -> TAKEN -> WAITING, and then either back to FREE, by its thread when nobody
+ * came or it was RELEASED, or to MET, by the comer, who frees it when he has read it. */
+enum { PLACE_FREE, PLACE_TAKEN, PLACE_WAITING, PLACE_MET, PLACE_RELEASED, PLACE_STATES = 8 };
+
+struct place {
+    /* What the held thread waits on. While it waits, the count of holds stands above the state: the
+     * same number is the same hold, with the same contents. */
+    _Atomic uint32_t state;
+    uint32_t holds;
+    uint32_t task;
+    uint32_t side;
+    int64_t since_ns;
+    struct rt_witness witness;
+};
+
+static struct place places[PLACES];
+static _Atomic uint32_t held; /* threads that wait, or are about to */
+
+static struct place *take_place(void)
+{
+    for (int i = 0; i < PLACES; i++) {
+        uint32_t free = PLACE_FREE;
+        if (atomic_compare_exchange_strong(&places[i].state, &free, PLACE_TAKEN))
+            return &places[i];
+    }
+    return NULL;
+}
+
+/* A signal handler may run meanwhile and end the wait early: only the state and the clock count. */
+static void wait_for(struct place *place, uint32_t waiting, uint32_t us)
+{
+    int64_t end = place->since_ns + (int64_t)us * 1000;
+    while (atomic_load(&place->state) == waiting) {
+        int64_t left = end - rt_sys_monotonic_ns();
+        if (left <= 0)
+            return;
+        rt_sys_futex_wait(&place->state, waiting, left);
+    }
+}
+
+/* The comer goes first. */
+static void give_head_start(void)
+{
+    _Atomic uint32_t never = 0;
+    rt_sys_futex_wait(&never, 0, (int64_t)HEAD_START_US * 1000);
+}
+
+static enum rt_pause_end hold(struct rt_thread *self, struct place *place, uint32_t us)
+{
+    uint32_t waiting = ++place->holds * PLACE_STATES + PLACE_WAITING;
+    uint32_t released = waiting - PLACE_WAITING + PLACE_RELEASED;
+    self->paused = true;
+    place->since_ns = rt_sys_monotonic_ns();
+    atomic_fetch_add(&held, 1);
+    atomic_store(&place->state, waiting);
+    wait_for(place, waiting, us);
+    bool alone = atomic_compare_exchange_strong(&place->state, &waiting, PLACE_FREE) ||
+                 atomic_compare_exchange_strong(&place->state, &released, PLACE_FREE);
+    atomic_fetch_sub(&held, 1);
+    if (alone)
+        return RT_PAUSE_VAIN;
+    give_head_start();
+    return RT_PAUSE_MET;
+}
+
+enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side side,
+                           const struct rt_access *a, uint32_t us)
+{
+    uint64_t ns = (uint64_t)us * 1000;
+    if (!rt_budget_pause_begin(ns))
+        return RT_PAUSE_REFUSED;
+    enum rt_pause_end end = RT_PAUSE_REFUSED;
+    struct place *place = take_place();
+    if (place) {
+        place->task = task;
+        place->side = side;
+        rt_witness_take(self, a, &place->witness);
+        end = hold(self, place, us);
+    }
+    rt_budget_pause_end(ns);
+    return end;
+}
+
+static bool matches(const struct place *place, const struct rt_thread *self, uint32_t task,
+                    uint32_t side, const struct rt_access *a)
+{
+    return place->task == task && place->side == side && place->witness.thread != self->id &&
+           rt_overlaps(place->witness.address, place->witness.size, a->address, a->size);
+}
+
+/* The place is taken over only if it is the same hold that was looked at, so what was read of it is
+ * true, and its thread has not gone on. */
+static bool take_over(struct place *place, const struct rt_thread *self, uint32_t task,
+                      uint32_t side, const struct rt_access *a, struct rt_meeting *meeting)
+{
+    uint32_t state = atomic_load(&place->state);
+    if (state % PLACE_STATES != PLACE_WAITING || !matches(place, self, task, side, a) ||
+        !atomic_compare_exchange_strong(&place->state, &state, PLACE_MET))
+        return false;
+    rt_sys_futex_wake(&place->state, 1);
+    rt_witness_copy(&meeting->held, &place->witness);
+    meeting->held_us = (uint32_t)((rt_sys_monotonic_ns() - place->since_ns) / 1000);
+    atomic_store(&place->state, PLACE_FREE);
+    return true;
+}
+
+bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side side,
+                   const struct rt_access *a, struct rt_meeting *meeting)
+{
+    if (rt_likely(!atomic_load_explicit(&held, memory_order_relaxed)))
+        return false;
+    for (int i = 0; i < PLACES; i++)
+        if (take_over(&places[i], self, task, side, a, meeting))
+            return true;
+    return false;
+}
+
+void rt_pause_release_all(void)
+{
+    for (int i = 0; i < PLACES; i++) {
+        uint32_t state = atomic_load(&places[i].state);
+        if (state % PLACE_STATES == PLACE_WAITING &&
+            atomic_compare_exchange_strong(&places[i].state, &state,
+                                           state - PLACE_WAITING + PLACE_RELEASED))
+            rt_sys_futex_wake(&places[i].state, 1);
+    }
+}
+
+void rt_pause_after_fork(void)
+{
+    for (int i = 0; i < PLACES; i++)
+        atomic_store(&places[i].state, PLACE_FREE);
+    atomic_store(&held, 0);
+}

@@ -1,0 +1,56 @@
+/*
+ * What is remembered of an access until it may turn out to be half of a race, and how two of them
+ * become evidence in the shared memory of the run (racehive/control.h).
+ */
+#ifndef RH_RUNTIME_WITNESS_H
+#define RH_RUNTIME_WITNESS_H
+
+#include "racehive/control.h"
+#include "rt.h"
+
+struct rt_witness {
+    struct rh_site_name site;
+    uint32_t thread, parent;
+    uintptr_t address;
+    uint64_t size;
+    uint32_t frame_count;
+    uint32_t lock_count;
+    uintptr_t frames[RH_MAX_FRAMES];
+    uintptr_t locks[RH_MAX_LOCKS];
+};
+
+/* Takes down who accesses what from where. */
+RT_HIDDEN void rt_witness_take(const struct rt_thread *self, const struct rt_access *a,
+                               struct rt_witness *w);
+
+/* Word by word: the compiler would make a call of memcpy out of anything plainer, and what is
+ * copied may change meanwhile. */
+static inline void rt_witness_copy(struct rt_witness *to, const struct rt_witness *from)
+{
+    volatile uint64_t *into = (volatile uint64_t *)to;
+    const volatile uint64_t *out_of = (const volatile uint64_t *)from;
+    for (size_t i = 0; i < sizeof *to / sizeof *into; i++)
+        into[i] = out_of[i];
+}
+_Static_assert(sizeof(struct rt_witness) % sizeof(uint64_t) == 0, "copied by words");
+
+static inline bool rt_overlaps(uintptr_t a, uint64_t a_size, uintptr_t b, uint64_t b_size)
+{
+    return a < b ? b - a < a_size : a - b < b_size;
+}
+
+/* A race of a task: `first` came before `second`. Kept unless an equal one (task, order, proof) is
+ * there already or an annotation says that it is meant; false in the latter case. */
+struct rt_finding {
+    uint32_t task;
+    enum rh_race_order order;
+    enum rh_proof proof;
+    uint32_t pause_us;
+    const struct rt_witness *first, *second;
+};
+RT_HIDDEN bool rt_finding_report(const struct rt_finding *f);
+
+/* The tasks are new ones: findings of the old do not count as equal. */
+RT_HIDDEN void rt_finding_forget(void);
+
+#endif
