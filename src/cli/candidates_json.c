@@ -1,7 +1,7 @@
 /* Prints candidates as JSON, one after the other: there may be more than memory holds. */
 #include "base/hash.h"
 #include "cli/cmd_candidates.h"
-#include "cli/members.h"
+#include "report/members.h"
 
 static void put_id(struct rh_json *json, const char *name, uint64_t id)
 {

@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "cli/cli.h"
 #include "cli/cmd_candidates.h"
-#include "cli/table.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 

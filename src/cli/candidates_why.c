@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/cmd_candidates.h"
-#include "cli/table.h"
+#include "report/table.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -8,9 +8,9 @@
 #include "base/path.h"
 #include "base/vec.h"
 #include "cli/cli.h"
-#include "cli/members.h"
-#include "cli/places.h"
-#include "cli/table.h"
+#include "report/members.h"
+#include "report/places.h"
+#include "report/table.h"
 #include "store/sidecar.h"
 
 #include <inttypes.h>

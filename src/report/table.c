@@ -1,5 +1,5 @@
 /* A table of text for people: columns aligned by what the reader sees, colours if wanted. */
-#include "cli/table.h"
+#include "report/table.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"

@@ -1,6 +1,6 @@
 /* Members of JSON objects that several commands write, so that they write them alike. */
-#ifndef RH_CLI_MEMBERS_H
-#define RH_CLI_MEMBERS_H
+#ifndef RH_REPORT_MEMBERS_H
+#define RH_REPORT_MEMBERS_H
 
 #include "base/json.h"
 #include "store/sidecar.h"

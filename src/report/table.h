@@ -13,8 +13,8 @@
  * wide cells do not widen their column for all rows: they push the rest of their own row aside. A
  * table whose columns have no titles prints none.
  */
-#ifndef RH_CLI_TABLE_H
-#define RH_CLI_TABLE_H
+#ifndef RH_REPORT_TABLE_H
+#define RH_REPORT_TABLE_H
 
 #include "base/arena.h"
 #include "base/status.h"

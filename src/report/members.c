@@ -1,5 +1,5 @@
 /* Members of JSON objects that several commands write. */
-#include "cli/members.h"
+#include "report/members.h"
 
 void rh_members_text(struct rh_json *json, const char *name, const char *text)
 {
