@@ -187,7 +187,7 @@ static enum rh_status write_report(const struct rh_report *report, enum rh_repor
 
 static enum rh_status run(const struct rh_args *args, const struct options *options)
 {
-    enum rh_report_format format;
+    enum rh_report_format format = RH_REPORT_TEXT;
     enum rh_status status = parse_format(options->format, &format);
     if (status != RH_OK)
         return status;

@@ -151,7 +151,10 @@ static void put_candidate(struct rh_json *json, const struct rh_report_candidate
     put_outcomes(json, &it->tally);
     rh_members_number(json, "suspected", it->tally.suspected);
     rh_json_key(json, "bound");
-    rh_json_double(json, it->bound);
+    if (it->verdict == RH_VERDICT_TRUE_RACE)
+        rh_json_null(json);
+    else
+        rh_json_double(json, it->bound);
     put_race_if(json, "evidence", it, race && race->proved);
     put_race_if(json, "suspicion", it, race && !race->proved);
     rh_json_end_object(json);

@@ -105,7 +105,12 @@ static void judge(struct rh_report_candidate *out)
     out->ground = rh_verdict_ground(&out->tally);
     out->verdict = rh_verdict_of(out->ground);
     out->bound = rh_verdict_bound(&out->tally);
-    out->consequence = out->tally.hangs > 0 ? "hang" : out->tally.crashes > 0 ? "crash" : "none";
+    /* A crash is the race's only if there is a race: an order that was enforced may break things.
+     */
+    bool is_race = out->verdict == RH_VERDICT_TRUE_RACE;
+    out->consequence = is_race && out->tally.hangs > 0     ? "hang"
+                       : is_race && out->tally.crashes > 0 ? "crash"
+                                                           : "none";
 }
 
 static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
@@ -119,7 +124,7 @@ static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
     if (status != RH_OK || !more)
         return status;
     out->race = rh_evidence_describe(&report->arena, s->symbols, out, &race);
-    if (out->tally.crashes > 0)
+    if (out->verdict == RH_VERDICT_TRUE_RACE && out->tally.crashes > 0)
         out->crash_signal = end.signal;
     return RH_OK;
 }

@@ -40,7 +40,8 @@ static void print_excerpt(struct printer *p, const struct rh_sidecar_location *a
     print(p, number, RH_COLOUR_DIM);
     flush(p, RH_COLOUR_NONE);
     if (caret != RH_SOURCE_NO_CARET) {
-        print(p, "\n       | ", RH_COLOUR_DIM);
+        fputc('\n', p->out);
+        print(p, "       | ", RH_COLOUR_DIM);
         fprintf(p->out, "%*s", (int)caret, "");
         print(p, "^", RH_COLOUR_RED);
     }
@@ -64,16 +65,16 @@ static void print_side_head(struct printer *p, const struct rh_report_candidate 
 
 static void print_stack(struct printer *p, const struct rh_report_side *side)
 {
-    static const struct rh_table_column columns[4] = {{0}};
+    static const struct rh_table_column columns[3] = {{0}};
     struct rh_table table;
     rh_table_init(&table, columns, sizeof columns / sizeof columns[0]);
     rh_vec_each (const struct rh_symbols_frame, it, &side->frames) {
         rh_table_addf(&table, RH_COLOUR_DIM, "       #%td", it - side->frames.data);
         rh_table_add(&table, it->function ? it->function : "?", RH_COLOUR_NONE);
         rh_words_place(it, &p->places, &p->text);
+        rh_strbuf_add(&p->text, it->inlined ? ", inlined" : "");
         rh_table_add(&table, rh_strbuf_text(&p->text), RH_COLOUR_NONE);
         rh_strbuf_reset(&p->text);
-        rh_table_add(&table, it->inlined ? "inlined" : "", RH_COLOUR_DIM);
     }
     rh_table_print(&table, p->out, p->coloured);
     rh_table_release(&table);
