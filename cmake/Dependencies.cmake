@@ -33,7 +33,7 @@ else()
 endif()
 
 find_package(PkgConfig REQUIRED)
-foreach(dependency sqlite3:rh_sqlite libzstd:rh_zstd cmocka:rh_cmocka)
+foreach(dependency sqlite3:rh_sqlite libzstd:rh_zstd libdw:rh_dw libelf:rh_elf cmocka:rh_cmocka)
   string(REPLACE ":" ";" pair ${dependency})
   list(GET pair 0 module)
   list(GET pair 1 target)

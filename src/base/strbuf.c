@@ -166,29 +166,68 @@ static void add_json_char(struct rh_strbuf *sb, unsigned char c)
         rh_strbuf_addc(sb, (char)c);
 }
 
-void rh_strbuf_add_jsonn(struct rh_strbuf *sb, const char *bytes, size_t len)
+/* Adds text of any bytes as valid UTF-8; single-byte characters go through `add_char`. */
+static void add_utf8(struct rh_strbuf *sb, const char *bytes, size_t len,
+                     void (*add_char)(struct rh_strbuf *sb, unsigned char c))
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    rh_strbuf_reserve(sb, len + 2);
-    rh_strbuf_addc(sb, '"');
     while (len > 0) {
         bool valid;
         size_t n = measure_utf8(at, len, &valid);
         if (!valid)
             rh_strbuf_add(sb, "\xEF\xBF\xBD");
         else if (n == 1)
-            add_json_char(sb, *at);
+            add_char(sb, *at);
         else
             rh_strbuf_addn(sb, at, n);
         at += n;
         len -= n;
     }
+}
+
+void rh_strbuf_add_jsonn(struct rh_strbuf *sb, const char *bytes, size_t len)
+{
+    rh_strbuf_reserve(sb, len + 2);
+    rh_strbuf_addc(sb, '"');
+    add_utf8(sb, bytes, len, add_json_char);
     rh_strbuf_addc(sb, '"');
 }
 
 void rh_strbuf_add_json(struct rh_strbuf *sb, const char *text)
 {
     rh_strbuf_add_jsonn(sb, text, strlen(text));
+}
+
+/* Quotes too, so that the text may stand in an attribute of either kind. */
+static void add_html_char(struct rh_strbuf *sb, unsigned char c)
+{
+    switch (c) {
+    case '<':
+        rh_strbuf_add(sb, "&lt;");
+        break;
+    case '>':
+        rh_strbuf_add(sb, "&gt;");
+        break;
+    case '&':
+        rh_strbuf_add(sb, "&amp;");
+        break;
+    case '"':
+        rh_strbuf_add(sb, "&quot;");
+        break;
+    case '\'':
+        rh_strbuf_add(sb, "&#39;");
+        break;
+    default:
+        if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7F)
+            rh_strbuf_add(sb, "\xEF\xBF\xBD");
+        else
+            rh_strbuf_addc(sb, (char)c);
+    }
+}
+
+void rh_strbuf_add_html(struct rh_strbuf *sb, const char *text)
+{
+    add_utf8(sb, text, strlen(text), add_html_char);
 }
 
 void rh_strbuf_add_quoted(struct rh_strbuf *sb, const char *text)

@@ -59,6 +59,9 @@ void rh_strbuf_addv(struct rh_strbuf *sb, const char *fmt, va_list args) RH_PRIN
 void rh_strbuf_add_json(struct rh_strbuf *sb, const char *text);
 void rh_strbuf_add_jsonn(struct rh_strbuf *sb, const char *bytes, size_t len);
 
+/* Adds `text` as text of HTML, also good inside a quoted attribute; valid UTF-8 as above. */
+void rh_strbuf_add_html(struct rh_strbuf *sb, const char *text);
+
 /* Adds `text` as one word of a POSIX shell, quoted only where it must be. */
 void rh_strbuf_add_quoted(struct rh_strbuf *sb, const char *text);
 

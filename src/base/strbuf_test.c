@@ -165,6 +165,16 @@ static bool is_utf8(const unsigned char *text, size_t len)
 }
 
 /* Every pair of bytes, with neighbours that complete many sequences. */
+static void test_html(void **state)
+{
+    (void)state;
+    struct rh_strbuf sb = RH_STRBUF_INIT;
+    rh_strbuf_add_html(&sb, "a<b> & \"c\" 'd'\t\033\x7f gr\xc3\xb6\xff\xc3(");
+    assert_string_equal(sb.data, "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;\t\xEF\xBF\xBD"
+                                 "\xEF\xBF\xBD gr\xc3\xb6\xEF\xBF\xBD\xEF\xBF\xBD(");
+    rh_strbuf_release(&sb);
+}
+
 static void test_json_of_any_bytes_is_utf8(void **state)
 {
     (void)state;
@@ -228,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_formatting_at_every_length),
         cmocka_unit_test(test_detach_hands_over),
         cmocka_unit_test(test_json_strings),
+        cmocka_unit_test(test_html),
         cmocka_unit_test(test_json_of_any_bytes_is_utf8),
         cmocka_unit_test(test_quoted_words),
         cmocka_unit_test(test_quoted_words_survive_a_shell),

@@ -1,7 +1,7 @@
 /* Prints candidates as JSON, one after the other: there may be more than memory holds. */
 #include "base/hash.h"
 #include "cli/cmd_candidates.h"
-#include "cli/members.h"
+#include "report/members.h"
 
 static void put_id(struct rh_json *json, const char *name, uint64_t id)
 {
@@ -134,7 +134,8 @@ enum rh_status rh_view_print_json(const struct rh_view *view)
     struct rh_json json;
     rh_json_init_file(&json, stdout);
     rh_json_begin_object(&json);
-    rh_members_head(&json, view->sidecar, view->program);
+    rh_members_head(&json, view->program,
+                    rh_sidecar_get_meta(view->sidecar, RH_SIDECAR_META_BUILD_ID));
     put_totals(&json, view);
     put_candidates(&json, view);
     enum rh_status status = RH_OK;

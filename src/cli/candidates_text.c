@@ -2,7 +2,7 @@
 #include "base/hash.h"
 #include "cli/cli.h"
 #include "cli/cmd_candidates.h"
-#include "cli/table.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 
@@ -14,12 +14,12 @@ static void print_summary(const struct rh_view *view, const struct rh_candidates
         return;
     }
     printf(": %" PRIu64 " %s of %" PRIu64 " %s, in %" PRIu64 " %s", totals->candidates,
-           rh_cli_choose(totals->candidates, "candidate", "candidates"), totals->sites,
-           rh_cli_choose(totals->sites, "site", "sites"), totals->groups,
-           rh_cli_choose(totals->groups, "group", "groups"));
+           rh_table_choose(totals->candidates, "candidate", "candidates"), totals->sites,
+           rh_table_choose(totals->sites, "site", "sites"), totals->groups,
+           rh_table_choose(totals->groups, "group", "groups"));
     if (totals->wanted != totals->candidates)
         printf("; %" PRIu64 " %s", totals->wanted,
-               rh_cli_choose(totals->wanted, "matches", "match"));
+               rh_table_choose(totals->wanted, "matches", "match"));
     putchar('\n');
 }
 

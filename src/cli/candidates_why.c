@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/cmd_candidates.h"
-#include "cli/table.h"
+#include "report/table.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -123,7 +123,7 @@ static void explain_site(const struct rh_view *view, const struct rh_sidecar_sit
         rh_strbuf_add(&text, ": a site, but in no candidate");
     else
         rh_strbuf_addf(&text, ": in %" PRIu64 " %s", totals.wanted,
-                       rh_cli_choose(totals.wanted, "candidate", "candidates"));
+                       rh_table_choose(totals.wanted, "candidate", "candidates"));
     print_line(view, &text, RH_COLOUR_BOLD);
     print_few(view, site, totals.wanted);
     rh_strbuf_release(&text);

@@ -8,20 +8,14 @@
 #include "base/status.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 /* Entry points take what follows the subcommand's name; main prints the message of a failure. */
 enum rh_status rh_cmd_candidates(int argc, char **argv);
+enum rh_status rh_cmd_report(int argc, char **argv);
 enum rh_status rh_cmd_sites(int argc, char **argv);
 
 /* Whether to write colours to a stream: a terminal that has them, and nobody said NO_COLOR. */
 bool rh_cli_coloured(FILE *stream);
-
-/* The word that goes with a count. */
-static inline const char *rh_cli_choose(uint64_t count, const char *one, const char *many)
-{
-    return count == 1 ? one : many;
-}
 
 #endif

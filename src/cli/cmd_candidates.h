@@ -2,7 +2,7 @@
 #ifndef RH_CLI_CMD_CANDIDATES_H
 #define RH_CLI_CMD_CANDIDATES_H
 
-#include "cli/places.h"
+#include "report/places.h"
 #include "store/candidates.h"
 
 /* A program's candidates, those that the user asked for, about to be shown. */

@@ -8,9 +8,9 @@
 #include "base/path.h"
 #include "base/vec.h"
 #include "cli/cli.h"
-#include "cli/members.h"
-#include "cli/places.h"
-#include "cli/table.h"
+#include "report/members.h"
+#include "report/places.h"
+#include "report/table.h"
 #include "store/sidecar.h"
 
 #include <inttypes.h>
@@ -131,9 +131,9 @@ static void print_summary(const struct listing *listing, const char *program)
     if (listing->sites.len > 0)
         putchar('\n');
     printf("%s: %" PRIu64 " %s in %zu %s, %" PRIu64 " %s", program, listing->total,
-           rh_cli_choose(listing->total, "site", "sites"), listing->holders.len,
-           rh_cli_choose(listing->holders.len, "function", "functions"), keys,
-           rh_cli_choose(keys, "key", "keys"));
+           rh_table_choose(listing->total, "site", "sites"), listing->holders.len,
+           rh_table_choose(listing->holders.len, "function", "functions"), keys,
+           rh_table_choose(keys, "key", "keys"));
     if (listing->sites.len < listing->total)
         printf("; %zu shown", listing->sites.len);
     const char *reason;
@@ -141,7 +141,8 @@ static void print_summary(const struct listing *listing, const char *program)
     for (size_t at = 0; rh_sidecar_next_skipped(listing->sidecar, &at, &reason, &count);)
         skipped += count;
     if (skipped > 0)
-        printf("; %" PRIu64 " %s skipped:", skipped, rh_cli_choose(skipped, "access", "accesses"));
+        printf("; %" PRIu64 " %s skipped:", skipped,
+               rh_table_choose(skipped, "access", "accesses"));
     putchar('\n');
     for (size_t at = 0; rh_sidecar_next_skipped(listing->sidecar, &at, &reason, &count);)
         if (count > 0)
@@ -166,7 +167,8 @@ static enum rh_status print_json(const struct listing *listing, const char *prog
     struct rh_json json;
     rh_json_init_file(&json, stdout);
     rh_json_begin_object(&json);
-    rh_members_head(&json, listing->sidecar, program);
+    rh_members_head(&json, program,
+                    rh_sidecar_get_meta(listing->sidecar, RH_SIDECAR_META_BUILD_ID));
     rh_json_key(&json, "sites");
     rh_json_begin_array(&json);
     rh_vec_each (struct rh_sidecar_site, site, &listing->sites)

@@ -16,13 +16,14 @@ static const struct subcommand {
     enum rh_status (*run)(int argc, char **argv);
 } subcommands[] = {
     {"candidates", "list the pairs of sites of a program that may race", rh_cmd_candidates},
+    {"report", "tell what runs of a program have shown", rh_cmd_report},
     {"sites", "list the sites of a program", rh_cmd_sites},
 };
 
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
 
 /* Announced, so that whoever read of them learns that nothing is wrong with the installation. */
-static const char *const announced[] = {"run", "report", "hive", "agent", "classify", "sketch"};
+static const char *const announced[] = {"run", "hive", "agent", "classify", "sketch"};
 
 bool rh_cli_coloured(FILE *stream)
 {

@@ -16,19 +16,11 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/vec.h"
+#include "report/symbols.h"
 #include "store/runs.h"
 #include "store/sidecar_analysis.h"
 
 #include <stdio.h>
-
-/* A frame of a stack; inlined functions have frames of their own. Strings may be NULL. */
-struct rh_report_frame {
-    const char *function; /* demangled */
-    const char *file;
-    uint32_t line, column;
-    const char *image; /* name of a library, NULL for the program itself */
-    bool inlined;      /* into the frame that follows */
-};
 
 struct rh_report_lock {
     const char *name; /* of a global, with its offset if not 0; NULL for others */
@@ -39,7 +31,7 @@ struct rh_report_lock {
 struct rh_report_side {
     uint32_t thread, parent;
     const struct rh_sidecar_site *site;
-    RH_VEC(struct rh_report_frame) frames;
+    struct rh_symbols_frames frames; /* without those of the runtime and of libc's start code */
     RH_VEC(struct rh_report_lock) locks;
 };
 
@@ -57,22 +49,23 @@ struct rh_report_candidate {
     uint64_t id;
     const struct rh_sidecar_site *first, *second;
     const char *first_locks, *second_locks; /* that the analysis knows to be held; "" for none */
-    const char *first_threads, *second_threads; /* as the analysis names them */
-    const char *why, *object;
+    const char *first_threads, *second_threads; /* as the analysis names them; "" if it does not */
+    const char *why, *object;                   /* or NULL */
     uint32_t score;
     bool busy_wait;
     enum rh_ground ground;
     enum rh_verdict verdict;
     struct rh_tally tally;
-    double bound;                      /* rh_verdict_bound */
-    const struct rh_report_race *race; /* or NULL */
-    const char *consequence;           /* "none", "crash", "hang" */
-    int crash_signal;                  /* 0 if none */
+    double bound;                /* rh_verdict_bound */
+    struct rh_report_race *race; /* or NULL */
+    const char *consequence;     /* "none", "crash", "hang" */
+    int crash_signal;            /* 0 if none */
 };
 
 struct rh_report {
     struct rh_arena arena;
     const char *program, *build_id, *detector;
+    const char *path; /* the program's, as the caller gave it; NULL if it did not */
     struct rh_runs_totals totals;
     uint64_t candidate_count; /* of the program; more than the list may hold */
     /* True races first, then likely false positives, then unknown; by score, then by place. */
@@ -86,13 +79,17 @@ struct rh_report_options {
     const char *program; /* the program's path for symbols; NULL: found beside the sidecar */
 };
 
-/* The sidecar must stay open as long as the report. */
+/* The sidecar must stay open as long as the report, which is to be released also on failure. */
 enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
                               const struct rh_report_options *options, struct rh_report *report);
 void rh_report_release(struct rh_report *report);
 
 /* Formats of `racehive report --format=`: enum suffix, name. */
-#define RH_REPORT_FORMATS(X) X(TEXT, "text") X(JSON, "json") X(SARIF, "sarif") X(HTML, "html")
+#define RH_REPORT_FORMATS(X)                                                                       \
+    X(TEXT, "text")                                                                                \
+    X(JSON, "json")                                                                                \
+    X(SARIF, "sarif")                                                                              \
+    X(HTML, "html")
 
 enum rh_report_format {
 #define RH_REPORT_ENUM(id, name) RH_REPORT_##id,

@@ -10,12 +10,22 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* SQLite's codes whose own wording would not help a user, by primary code. */
+/* How long to wait for other processes. Each holds a shared file for some milliseconds; many at
+ * once on a slow disk take turns. */
+enum { PATIENCE_MS = 30000 };
+
+/* SQLite's codes whose own wording would not help a user: primary codes, and before these the
+ * extended ones that deserve another reason. */
 static const struct failure {
     int rc;
     enum rh_status status;
     const char *reason; /* NULL: the system's errno tells it */
 } failures[] = {
+    {SQLITE_READONLY_DIRECTORY, RH_ERR_IO, "its folder may not be written"},
+    {SQLITE_READONLY_ROLLBACK, RH_ERR_IO,
+     "a process was killed while it wrote, and what it left may not be cleared up by this user"},
+    {SQLITE_BUSY, RH_ERR_IO, "another process keeps it locked"},
+    {SQLITE_LOCKED, RH_ERR_IO, "another process keeps it locked"},
     {SQLITE_FULL, RH_ERR_IO, "no space left on the device"},
     {SQLITE_IOERR, RH_ERR_IO, NULL},
     {SQLITE_CANTOPEN, RH_ERR_IO, NULL},
@@ -24,13 +34,12 @@ static const struct failure {
     {SQLITE_NOMEM, RH_ERR_IO, "out of memory"},
     {SQLITE_TOOBIG, RH_ERR_IO, "a value is larger than SQLite can store"},
     {SQLITE_CORRUPT, RH_ERR_INPUT, "the file is damaged or truncated"},
-    {SQLITE_NOTADB, RH_ERR_INPUT, "the file is not a .racehive file, or it is damaged"},
 };
 
 static const struct failure *find_failure(int rc)
 {
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++)
-        if (failures[i].rc == (rc & 0xFF))
+        if (failures[i].rc == rc || failures[i].rc == (rc & 0xFF))
             return &failures[i];
     return NULL;
 }
@@ -43,14 +52,18 @@ enum rh_status rh_db_fail(const struct rh_db *db, int rc)
     int error = errno;
     if (db->handle && sqlite3_system_errno(db->handle) != 0)
         error = sqlite3_system_errno(db->handle);
+    if ((rc & 0xFF) == SQLITE_NOTADB)
+        return rh_fail(RH_ERR_INPUT, "cannot %s %s: the file is not a %s, or it is damaged", verb,
+                       db->shown, db->kind);
     if (failure && failure->reason)
         return rh_fail(failure->status, "cannot %s %s: %s", verb, db->shown, failure->reason);
     if (failure && error) {
         errno = error;
         return rh_fail_errno(failure->status, "cannot %s %s", verb, db->shown);
     }
-    /* What is left when reading is a table or column that is missing, in SQLite's words. */
-    enum rh_status status = db->writes ? RH_ERR_IO : RH_ERR_INPUT;
+    /* What is left where the file was there before is a table or column that is missing, or a row
+     * that cannot be, in SQLite's words. */
+    enum rh_status status = db->is_draft ? RH_ERR_IO : RH_ERR_INPUT;
     return rh_fail(status, "cannot %s %s: %s", verb, db->shown,
                    db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc));
 }
@@ -81,7 +94,10 @@ static enum rh_status open_file(struct rh_db *db, const char *path, const char *
     int rc = sqlite3_open_v2(uri, &db->handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     free(uri);
     free(absolute);
-    return rc == SQLITE_OK ? RH_OK : rh_db_fail(db, rc);
+    if (rc != SQLITE_OK)
+        return rh_db_fail(db, rc);
+    sqlite3_extended_result_codes(db->handle, 1);
+    return RH_OK;
 }
 
 static enum rh_status open_and_set(struct rh_db *db, const char *path, const char *options,
@@ -97,7 +113,7 @@ static enum rh_status open_and_set(struct rh_db *db, const char *path, const cha
 
 enum rh_status rh_db_open_draft(struct rh_db *db, const char *path, const char *shown)
 {
-    *db = (struct rh_db){.shown = rh_strdup(shown), .writes = true};
+    *db = (struct rh_db){.shown = rh_strdup(shown), .writes = true, .is_draft = true};
     return open_and_set(db, path, "mode=rw", SQLITE_OPEN_READWRITE,
                         "PRAGMA page_size = 4096;"
                         "PRAGMA journal_mode = OFF;"
@@ -126,10 +142,85 @@ enum rh_status rh_db_open_finished(struct rh_db *db, const char *path)
     if (status != RH_OK)
         return status;
     db->shown = rh_strdup(path);
+    db->kind = ".racehive file";
     /* The file may come from a stranger: its schema must not be able to do anything. */
     return open_and_set(db, path, "mode=ro&immutable=1", SQLITE_OPEN_READONLY,
                         "PRAGMA trusted_schema = OFF;"
                         "PRAGMA cell_size_check = ON;");
+}
+
+/* SQLite opens a file that it may not write all the same, to read it. */
+static enum rh_status check_writable(const struct rh_db *db)
+{
+    return sqlite3_db_readonly(db->handle, "main") == 1 ? rh_db_fail(db, SQLITE_READONLY) : RH_OK;
+}
+
+static enum rh_status set_shared(const struct rh_db *db, enum rh_db_mode mode)
+{
+    sqlite3_busy_timeout(db->handle, PATIENCE_MS);
+    enum rh_status status = rh_db_exec(db, "PRAGMA trusted_schema = OFF;"
+                                           "PRAGMA cell_size_check = ON;"
+                                           "PRAGMA temp_store = MEMORY;"
+                                           "PRAGMA synchronous = FULL;");
+    if (status == RH_OK && mode == RH_DB_READ)
+        status = rh_db_exec(db, "PRAGMA query_only = ON");
+    return status;
+}
+
+/*
+ * The journal is SQLite's oldest: the pages as they were lie in a file beside while a transaction
+ * changes them. A write-ahead log would let readers go on meanwhile, but it needs memory that
+ * processes share, which network and container file systems often refuse, and it makes files beside
+ * also for readers, who may have a folder that they cannot write. Transactions here take
+ * milliseconds, and no reader keeps one open, so there is little to gain.
+ *
+ * Everything is flushed: a store gathers the runs of months, and a power cut must not cost them.
+ * A new file has this journal from the start; that of a file which was there is left as it is.
+ */
+enum rh_status rh_db_open_shared(struct rh_db *db, const char *path, const char *kind,
+                                 enum rh_db_mode mode)
+{
+    *db = (struct rh_db){0};
+    enum rh_status status = check_regular(path);
+    if (status == RH_ERR_NOT_FOUND && mode == RH_DB_MAKE)
+        status = RH_OK;
+    if (status != RH_OK)
+        return status;
+    bool makes = mode == RH_DB_MAKE;
+    *db = (struct rh_db){.shown = rh_strdup(path), .kind = kind, .writes = makes};
+    /* Also readers open it to write, since they must undo what a killed process left half done. */
+    status = open_file(db, path, makes ? "mode=rwc" : "mode=rw",
+                       SQLITE_OPEN_READWRITE | (makes ? SQLITE_OPEN_CREATE : 0));
+    if (status == RH_OK && makes)
+        status = check_writable(db);
+    db->writes = false;
+    if (status == RH_OK)
+        status = set_shared(db, mode);
+    if (status != RH_OK)
+        rh_db_close(db);
+    return status;
+}
+
+/* The right to write is taken at once: two that both read first and then want to write would each
+ * wait for the other. */
+enum rh_status rh_db_begin(struct rh_db *db, bool writes)
+{
+    db->writes = writes;
+    enum rh_status status = rh_db_exec(db, writes ? "BEGIN IMMEDIATE" : "BEGIN");
+    if (status != RH_OK)
+        db->writes = false;
+    return status;
+}
+
+enum rh_status rh_db_end(struct rh_db *db, enum rh_status status)
+{
+    if (status == RH_OK)
+        status = rh_db_exec(db, "COMMIT");
+    /* The first message stays. Some failures have ended the transaction already. */
+    if (status != RH_OK && !sqlite3_get_autocommit(db->handle))
+        sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+    db->writes = false;
+    return status;
 }
 
 void rh_db_close(struct rh_db *db)
@@ -216,16 +307,24 @@ static int bind_value(sqlite3_stmt *statement, int at, const struct rh_db_value 
     return SQLITE_MISUSE;
 }
 
+enum rh_status rh_db_bind(const struct rh_db *db, sqlite3_stmt *statement,
+                          const struct rh_db_value *values, int count)
+{
+    int rc = SQLITE_OK;
+    for (int i = 0; i < count && rc == SQLITE_OK; i++)
+        rc = bind_value(statement, i + 1, &values[i]);
+    return rc == SQLITE_OK ? RH_OK : rh_db_fail(db, rc);
+}
+
 enum rh_status rh_db_insert(const struct rh_db *db, sqlite3_stmt *statement,
                             const struct rh_db_value *values, int count)
 {
     errno = 0;
-    int rc = SQLITE_OK;
-    for (int i = 0; i < count && rc == SQLITE_OK; i++)
-        rc = bind_value(statement, i + 1, &values[i]);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    enum rh_status status = rc == SQLITE_DONE ? RH_OK : rh_db_fail(db, rc);
+    enum rh_status status = rh_db_bind(db, statement, values, count);
+    if (status != RH_OK)
+        return status;
+    int rc = sqlite3_step(statement);
+    status = rc == SQLITE_DONE ? RH_OK : rh_db_fail(db, rc);
     sqlite3_reset(statement);
     return status;
 }

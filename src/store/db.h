@@ -17,8 +17,10 @@
 
 struct rh_db {
     sqlite3 *handle;
-    char *shown; /* the name of the file in messages */
+    char *shown;      /* the name of the file in messages */
+    const char *kind; /* what the file should be, in messages */
     bool writes;
+    bool is_draft;
 };
 
 /*
@@ -29,6 +31,24 @@ enum rh_status rh_db_open_draft(struct rh_db *db, const char *path, const char *
 
 /* Opens a finished file as it is: no lock, no journal, no other file beside it is ever touched. */
 enum rh_status rh_db_open_finished(struct rh_db *db, const char *path);
+
+/*
+ * Opens a file that several processes read and write at once, and that none of them damages by
+ * being killed. Writing needs a file and a folder that may be written. With RH_DB_MAKE a file that
+ * is not there is made, empty; with RH_DB_READ nothing is written but what a killed writer left
+ * undone.
+ */
+enum rh_db_mode { RH_DB_READ, RH_DB_MAKE };
+enum rh_status rh_db_open_shared(struct rh_db *db, const char *path, const char *kind,
+                                 enum rh_db_mode mode);
+
+/*
+ * A transaction on a shared file: all that is read in it belongs together, all that is written in
+ * it comes to be at once or not at all. rh_db_end keeps the changes if `status` is RH_OK and undoes
+ * them if not; it returns the first failure. In between, messages speak of writing if `writes`.
+ */
+enum rh_status rh_db_begin(struct rh_db *db, bool writes);
+enum rh_status rh_db_end(struct rh_db *db, enum rh_status status);
 
 void rh_db_close(struct rh_db *db);
 
@@ -61,7 +81,12 @@ struct rh_db_value rh_db_int(int64_t number);
 struct rh_db_value rh_db_text(const char *text);
 struct rh_db_value rh_db_blob(const void *bytes, size_t len);
 
-/* Runs an INSERT with its parameters, in their order. */
+/* Gives a statement its first parameters, in their order; what they point to must stay until it was
+ * run. */
+enum rh_status rh_db_bind(const struct rh_db *db, sqlite3_stmt *statement,
+                          const struct rh_db_value *values, int count);
+
+/* Runs an INSERT, UPDATE or DELETE with its parameters, in their order. */
 enum rh_status rh_db_insert(const struct rh_db *db, sqlite3_stmt *statement,
                             const struct rh_db_value *values, int count);
 

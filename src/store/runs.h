@@ -4,11 +4,64 @@
  *
  * A run is entered when it starts and completed, with all it brought, in one transaction when it
  * ends: whoever is killed in between loses that run's outcome and nothing else. A run that was
- * never completed counts for nothing; its tasks are free again once its owner is gone.
+ * never completed counts for nothing, and holds nothing: its tasks may be given to others.
  *
- * The tables:
+ * A store that is damaged, of another version, of another build or detector, or no store at all is
+ * RH_ERR_INPUT; one that the system does not let us read or write is RH_ERR_IO. Neither is changed.
  *
- *     (to be written by the implementation, as in store/sidecar.h)
+ * The format. The file header's application_id is RH_RUNS_ID and its user_version is
+ * RH_RUNS_VERSION: a reader refuses any version but its own. Numbers of 64 bits are seen as signed.
+ *
+ *     meta       which program; RH_RUNS_METAS of runs_int.h has the names
+ *       name               text      primary key
+ *       value              text
+ *     runs
+ *       number             integer   primary key, from 1
+ *       user               integer   whose run it is
+ *       started            integer   seconds since 1970
+ *       completed          integer   0 or 1; what follows is NULL until it is 1
+ *       exit_status        integer
+ *       signal             integer   0 if none
+ *       hung               integer   0 or 1
+ *       opaque             integer   1 << enum rh_opaque, or'ed
+ *       wall_ns, hook_ns, pause_ns   integer
+ *     tasks      what each run was asked, and what it answered; without rowid
+ *       run                integer   runs.number; primary key with
+ *       number             integer   the task's index
+ *       candidate          integer   64 bits
+ *       first, second      integer   numbers of the sites in the sidecar
+ *       stage              integer   enum rh_stage
+ *       "order"            integer   enum rh_race_order
+ *       pause_us           integer
+ *       outcome            integer   enum rh_outcome; this and what follows is NULL until the run
+ * is completed seen               integer   enum rh_seen, or'ed flags              integer
+ * RH_RUNS_FLAGS of runs_int.h, or'ed executions_first, executions_second   integer candidates what
+ * the completed runs say of each candidate that they were asked about: follows from tasks, and is
+ * kept up to date so that a state is one row id                 integer   primary key, 64 bits
+ *       first, second      integer   as in tasks
+ *       executions_first, executions_second   integer   the most in one run
+ *       vain_primary, vain_alternate          integer   struct rh_runs_state's vain_us
+ *       last_run           integer   runs.number
+ *       race, no_race, ... integer   struct rh_tally, a column per member: RH_RUNS_TALLY of
+ *                                    runs_int.h has the names
+ *     races      RH_RUNS_KEPT for each candidate, order, proof and `proved`, at most
+ *       number             integer   primary key
+ *       candidate          integer   64 bits; has an index
+ *       run                integer   runs.number
+ *       "order"            integer   enum rh_race_order
+ *       proof              integer   enum rh_proof
+ *       proved             integer   0 or 1
+ *       hurt               integer   1 if the run crashed or hung
+ *       layout             integer   RH_SHARED_VERSION of who wrote it; of another one, the row is
+ *                                    never read, and the first to make room
+ *       race               blob      struct rh_race
+ *     images     that the places of a race name; without rowid
+ *       race               integer   races.number; primary key with
+ *       number             integer   as in the race's places
+ *       build_id           blob      NULL if it has none
+ *       path               text      "" for the executable
+ *     totals     one row, which follows from runs: struct rh_runs_totals
+ *       runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns   integer
  */
 #ifndef RH_STORE_RUNS_H
 #define RH_STORE_RUNS_H
@@ -22,9 +75,13 @@
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
 #define RH_RUNS_VERSION 1
 
+/* Races that are kept for each candidate, order, proof and `proved`. */
+enum { RH_RUNS_KEPT = 4 };
+
 struct rh_runs;
 
-/* Which program: set when the store is made, checked when it is opened again. */
+/* Which program: set when the store is made. When it is opened again, build id and detector are
+ * checked, and the others set anew: a program may move. */
 struct rh_runs_program {
     const char *build_id; /* lower-case hexadecimal */
     const char *name;     /* the file's name */
@@ -35,7 +92,8 @@ struct rh_runs_program {
 /* The usual place: $XDG_DATA_HOME/racehive/runs/BUILDID-DETECTOR.runs; a heap string. */
 enum rh_status rh_runs_default_path(const char *build_id, const char *detector, char **path);
 
-/* Opens a store, made if it is not there. One of another build or detector is RH_ERR_INPUT. */
+/* Opens a store, made if it is not there, its folder too. One of another build or detector is
+ * RH_ERR_INPUT. */
 enum rh_status rh_runs_open(const char *path, const struct rh_runs_program *program,
                             struct rh_runs **runs);
 /* Opens one that is there, to read it; RH_ERR_NOT_FOUND if it is not. */
@@ -94,7 +152,13 @@ struct rh_runs_race {
 enum rh_status rh_runs_begin(struct rh_runs *runs, uint32_t user, const struct rh_runs_task *tasks,
                              size_t count, uint64_t *run);
 
-/* Completes it. Of each candidate, order and proof the first few races are kept, not all. */
+/*
+ * Completes it: an answer for each of its tasks, or it is RH_ERR_INTERNAL, as is a run that was
+ * completed before. Of each candidate, order and proof the first few races are kept, not all; one
+ * of a run that crashed or hung takes the place of one that did neither. A race that the program
+ * has written nonsense over is left out. After a failure the run is as it was, and may be completed
+ * again.
+ */
 enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
                                 const struct rh_runs_answer *answers, size_t count,
                                 const struct rh_runs_race *races, size_t race_count);
@@ -110,11 +174,11 @@ struct rh_runs_state {
     uint64_t executions[2]; /* the most that one run had, of each site */
     /* The last pause that was in vain, and 0 if none was; for the orders. */
     uint32_t vain_us[2];
-    uint64_t last_run; /* that was asked about it */
+    uint64_t last_run; /* of the completed ones, that was asked about it */
 };
 
 /* Every candidate that a completed run was asked about, by rising id; at the end *more is false and
- * the walk starts again. */
+ * the walk starts again. A walk shows what was there when it started, and holds up nobody. */
 enum rh_status rh_runs_next_state(struct rh_runs *runs, struct rh_runs_state *state, bool *more);
 
 /* One candidate's; *known is false if no run was asked. */
@@ -127,7 +191,8 @@ enum rh_status rh_runs_get_state(struct rh_runs *runs, uint64_t candidate,
 enum rh_status rh_runs_next_race(struct rh_runs *runs, uint64_t candidate, size_t *at,
                                  struct rh_runs_race *race, struct rh_runs_end *end, bool *more);
 
-/* Sums over all completed runs. */
+/* Sums over all completed runs. A run that was ended from outside has not crashed, nor has one that
+ * hung. */
 struct rh_runs_totals {
     uint64_t runs, crashed, hung;
     uint32_t opaque; /* or'ed */

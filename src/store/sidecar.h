@@ -242,6 +242,9 @@ const char *rh_sidecar_order_name(enum rh_memory_order order);
  */
 enum rh_status rh_sidecar_find(const char *program, const char *symbols, char **path);
 
+/* The copy of the sidecar of a build; RH_ERR_NOT_FOUND if there is none. */
+enum rh_status rh_sidecar_find_build(const char *build_id, char **path);
+
 /* Copies a sidecar to the user's data folder under its build id. */
 enum rh_status rh_sidecar_publish(const char *path, const char *build_id);
 

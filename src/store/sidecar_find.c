@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char sqlite_magic[] = "SQLite format 3";
 
@@ -176,6 +177,21 @@ enum rh_status rh_sidecar_find(const char *program_path, const char *symbols, ch
         status = find_sidecar(&program, path);
     }
     release_program(&program);
+    return status;
+}
+
+enum rh_status rh_sidecar_find_build(const char *build_id, char **path)
+{
+    char *copy;
+    enum rh_status status = path_by_build_id(build_id, &copy);
+    if (status != RH_OK)
+        return status;
+    if (access(copy, R_OK) == 0) {
+        *path = copy;
+        return RH_OK;
+    }
+    status = rh_fail(RH_ERR_NOT_FOUND, "there is no file '%s'", copy);
+    free(copy);
     return status;
 }
 

@@ -9,6 +9,8 @@
  *   unknown --no-race, timeout at the longest pause,
  *             or enough runs that never met--> likely false positive
  *   likely false positive --race--> true race
+ *   likely false positive --unordered without proof; or a meeting, where all that spoke against it
+ *                           was that the sites had never met--> unknown
  *
  * A likely false positive is never more than likely: its bound says how often a run could still
  * race without having been noticed so far.
@@ -33,13 +35,18 @@ enum rh_outcome {
         RH_OUTCOME_COUNT
 };
 
-/* What all runs together say of one candidate. Each member counts runs. */
+/*
+ * What all runs together say of one candidate. Each member counts runs, and a run counts once in
+ * it, also if it had several tasks of the candidate: of their outcomes the first in the table above
+ * is the run's.
+ */
 struct rh_tally {
     uint64_t outcomes[RH_OUTCOME_COUNT];
-    uint64_t raced[2];       /* with a race of this order (enum rh_race_order) */
-    uint64_t collisions;     /* with a race proved by a collision */
-    uint64_t suspected;      /* unordered, but no proof: some synchronisation is not seen there */
-    uint64_t met;            /* two threads touched the same bytes at the two sites */
+    uint64_t raced[2];   /* with a race of this order (enum rh_race_order) */
+    uint64_t collisions; /* with a race proved by a collision */
+    uint64_t suspected;  /* unordered, but no proof: some synchronisation is not seen there */
+    uint64_t met;        /* two threads touched the same bytes at the two sites */
+    /* Only of timeouts and not-seens in which no key was off for some time, see RH_SEEN_FLAGS. */
     uint64_t apart;          /* both sites ran, in different threads, but never met */
     uint64_t one_thread;     /* both sites ran, but in one thread only */
     uint64_t exhausted;      /* timeouts at the longest pause */
@@ -69,7 +76,7 @@ enum rh_ground {
         RH_GROUND_COUNT
 };
 
-/* Runs in which the sites did not meet that make a likely false positive. */
+/* Runs in which the sites did not meet that make a likely false positive, if they never did. */
 enum { RH_VERDICT_ENOUGH_APART = 5 };
 
 enum rh_ground rh_verdict_ground(const struct rh_tally *tally);
@@ -79,10 +86,20 @@ const char *rh_verdict_name(enum rh_verdict verdict); /* true-race, ... */
 const char *rh_ground_words(enum rh_ground ground);
 const char *rh_outcome_name(enum rh_outcome outcome);
 
-/* Runs that speak against a race, and the probability of a race per run that they rule out with 95
- * in 100 confidence: were it larger, so many runs without one would be seen less than 5 times in
- * 100. 1 if there are none. */
+/*
+ * Runs that speak against a race: those that had a fair chance of one and did not have it. They saw
+ * the accesses ordered, or paused in vain as long as may be, or ran both sites without their
+ * meeting. A run in which a site did not come says nothing. As a tally does not tell how many
+ * timeouts at the longest pause were also runs without a meeting, they are taken to overlap as much
+ * as they can: no run counts twice.
+ */
 uint64_t rh_verdict_against(const struct rh_tally *tally);
+
+/*
+ * The probability of a race per run that they rule out with 95 in 100 confidence: were it larger,
+ * so many runs without one would be seen less than 5 times in 100. 1, nothing is ruled out, if
+ * there are no such runs or if some other run had a race or may have had one.
+ */
 double rh_verdict_bound(const struct rh_tally *tally);
 
 #endif

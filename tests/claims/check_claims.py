@@ -61,6 +61,7 @@ MAY_USE = {
     "instrument": {"base", "ir", "analysis", "instrument", "racehive"},
     "driver": {"base", "driver"},
     "store": {"base", "store", "racehive"},
+    "report": {"base", "store", "report", "racehive"},
 }
 
 

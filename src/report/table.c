@@ -1,5 +1,5 @@
 /* A table of text for people: columns aligned by what the reader sees, colours if wanted. */
-#include "cli/table.h"
+#include "report/table.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -15,7 +15,8 @@ static const char gap[] = "  ";
 
 static const char *const escapes[] = {
     [RH_COLOUR_NONE] = "",           [RH_COLOUR_BOLD] = "\033[1m",  [RH_COLOUR_DIM] = "\033[2m",
-    [RH_COLOUR_YELLOW] = "\033[33m", [RH_COLOUR_CYAN] = "\033[36m",
+    [RH_COLOUR_YELLOW] = "\033[33m", [RH_COLOUR_CYAN] = "\033[36m", [RH_COLOUR_RED] = "\033[1;31m",
+    [RH_COLOUR_GREEN] = "\033[32m",
 };
 
 #define ESCAPE_OFF "\033[0m"

@@ -1,5 +1,5 @@
 /* Members of JSON objects that several commands write. */
-#include "cli/members.h"
+#include "report/members.h"
 
 void rh_members_text(struct rh_json *json, const char *name, const char *text)
 {
@@ -22,12 +22,12 @@ void rh_members_number_if(struct rh_json *json, const char *name, bool known, ui
         rh_json_null(json);
 }
 
-void rh_members_head(struct rh_json *json, const struct rh_sidecar *sidecar, const char *program)
+void rh_members_head(struct rh_json *json, const char *program, const char *build_id)
 {
     rh_members_text(json, "tool", "racehive");
     rh_members_text(json, "version", RH_VERSION);
     rh_members_text(json, "program", program);
-    rh_members_text(json, "build_id", rh_sidecar_get_meta(sidecar, RH_SIDECAR_META_BUILD_ID));
+    rh_members_text(json, "build_id", build_id);
 }
 
 static void put_place(struct rh_json *json, const struct rh_sidecar_location *at)

@@ -2,8 +2,8 @@
  * How the commands speak of places in the source: paths relative to the current folder for people,
  * and what the patterns of --file and --function mean.
  */
-#ifndef RH_CLI_PLACES_H
-#define RH_CLI_PLACES_H
+#ifndef RH_REPORT_PLACES_H
+#define RH_REPORT_PLACES_H
 
 #include "base/strbuf.h"
 #include "store/sidecar.h"

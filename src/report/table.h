@@ -13,8 +13,8 @@
  * wide cells do not widen their column for all rows: they push the rest of their own row aside. A
  * table whose columns have no titles prints none.
  */
-#ifndef RH_CLI_TABLE_H
-#define RH_CLI_TABLE_H
+#ifndef RH_REPORT_TABLE_H
+#define RH_REPORT_TABLE_H
 
 #include "base/arena.h"
 #include "base/status.h"
@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum rh_colour {
@@ -31,6 +32,8 @@ enum rh_colour {
     RH_COLOUR_DIM,
     RH_COLOUR_YELLOW,
     RH_COLOUR_CYAN,
+    RH_COLOUR_RED,
+    RH_COLOUR_GREEN,
 };
 
 struct rh_table_column {
@@ -67,5 +70,11 @@ void rh_table_print_text(const char *text, enum rh_colour colour, FILE *out, boo
 
 /* The colour in which all commands show an access. */
 enum rh_colour rh_table_access_colour(enum rh_access_kind access);
+
+/* The word that goes with a count. */
+static inline const char *rh_table_choose(uint64_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
 
 #endif

@@ -1,6 +1,6 @@
 /* Members of JSON objects that several commands write, so that they write them alike. */
-#ifndef RH_CLI_MEMBERS_H
-#define RH_CLI_MEMBERS_H
+#ifndef RH_REPORT_MEMBERS_H
+#define RH_REPORT_MEMBERS_H
 
 #include "base/json.h"
 #include "store/sidecar.h"
@@ -12,7 +12,7 @@ void rh_members_number(struct rh_json *json, const char *name, uint64_t number);
 void rh_members_number_if(struct rh_json *json, const char *name, bool known, uint64_t number);
 
 /* tool, version, program, build_id */
-void rh_members_head(struct rh_json *json, const struct rh_sidecar *sidecar, const char *program);
+void rh_members_head(struct rh_json *json, const char *program, const char *build_id);
 
 /* file, line, column, function, access, size, order (of atomics), expression */
 void rh_members_site(struct rh_json *json, const struct rh_sidecar_site *site);

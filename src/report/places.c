@@ -1,5 +1,5 @@
 /* How the commands speak of places in the source: short paths, patterns, inlined functions. */
-#include "cli/places.h"
+#include "report/places.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Tables: alignment by what is seen, harmless cells, colours on demand. */
-#include "cli/table.h"
+#include "report/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,179 @@
+/* What to try against a race, made from what is known of it and nothing else. */
+#include "report/words.h"
+
+#include <string.h>
+
+/* Atomics beyond this are locks inside. */
+enum { LARGEST_ATOMIC = 8 };
+
+/* What the rules below look at. */
+struct facts {
+    const struct rh_report_candidate *candidate;
+    const struct rh_sidecar_site *sites[2];
+    char *locks[2];  /* "" for none */
+    char *places[2]; /* "take_fee (bank.c:26:22)" */
+    const char *subject;
+};
+
+static bool is_atomic(const struct rh_sidecar_site *site)
+{
+    return site->access != RH_ACCESS_READ && site->access != RH_ACCESS_WRITE;
+}
+
+static const char *name_subject(const struct facts *f)
+{
+    for (int i = 0; i < 2; i++)
+        if (f->sites[i]->expression)
+            return f->sites[i]->expression;
+    return "the memory";
+}
+
+static void learn(const struct rh_report_candidate *candidate, const struct rh_places *places,
+                  struct facts *f)
+{
+    f->candidate = candidate;
+    for (int i = 0; i < 2; i++) {
+        struct rh_strbuf locks = RH_STRBUF_INIT, place = RH_STRBUF_INIT;
+        f->sites[i] = rh_words_site(candidate, i);
+        rh_words_locks(candidate, i, &locks);
+        if (strcmp(rh_strbuf_text(&locks), "no lock") == 0)
+            rh_strbuf_reset(&locks);
+        f->locks[i] = rh_strbuf_detach(&locks);
+        rh_strbuf_addf(&place, "%s (", rh_words_function(f->sites[i]));
+        rh_places_add(places, f->sites[i]->location, &place);
+        rh_strbuf_addc(&place, ')');
+        f->places[i] = rh_strbuf_detach(&place);
+    }
+    f->subject = name_subject(f);
+}
+
+static void forget(struct facts *f)
+{
+    for (int i = 0; i < 2; i++) {
+        free(f->locks[i]);
+        free(f->places[i]);
+    }
+}
+
+static bool share_lock(const struct rh_report_candidate *candidate)
+{
+    if (!candidate->race)
+        return false;
+    rh_vec_each (const struct rh_report_lock, a, &candidate->race->sides[0].locks)
+        rh_vec_each (const struct rh_report_lock, b, &candidate->race->sides[1].locks)
+            if (a->tag != 0 && a->tag == b->tag)
+                return true;
+    return false;
+}
+
+/* Each rule adds its advice, a heap string, or gives NULL where it does not apply. */
+
+static char *advise_flag(const struct facts *f)
+{
+    if (!f->candidate->busy_wait)
+        return NULL;
+    return rh_format("make %s atomic: a loop waits for it, and a plain variable may be read once "
+                     "and never again; store it with release and load it with acquire order",
+                     f->subject);
+}
+
+static char *advise_mixed(const struct facts *f)
+{
+    bool first = is_atomic(f->sites[0]), second = is_atomic(f->sites[1]);
+    if (first == second)
+        return NULL;
+    return rh_format("make the access in %s atomic too: the one in %s is", f->places[first],
+                     f->places[second]);
+}
+
+static char *advise_lock(const struct facts *f)
+{
+    const char *a = f->locks[0], *b = f->locks[1];
+    if (share_lock(f->candidate))
+        return rh_format("both sides hold a lock in common, so at least one of them holds it for "
+                         "reading only: take it for writing around every write of %s",
+                         f->subject);
+    if (*a && *b && strcmp(a, b) == 0)
+        return rh_format("both sides hold %s, but of different objects: use the lock that belongs "
+                         "to %s",
+                         a, f->subject);
+    if (*a && *b)
+        return rh_format("the sides hold different locks, %s and %s: choose one of them for %s", a,
+                         b, f->subject);
+    if (*a || *b)
+        return rh_format("hold %s in %s too, as %s does", *a ? a : b, f->places[*a ? 1 : 0],
+                         rh_words_function(f->sites[*a ? 0 : 1]));
+    return NULL;
+}
+
+static char *advise_guard(const struct facts *f)
+{
+    const struct rh_sidecar_site *a = f->sites[0], *b = f->sites[1];
+    bool fits = !((a->flags | b->flags) & RH_SITE_SIZED) && a->size <= LARGEST_ATOMIC &&
+                b->size <= LARGEST_ATOMIC;
+    if (*f->locks[0] || *f->locks[1] || f->candidate->busy_wait || is_atomic(a) || is_atomic(b))
+        return NULL;
+    if (!fits)
+        return rh_format("neither side holds a lock: guard %s with one on both sides", f->subject);
+    return rh_format("neither side holds a lock: guard %s with one on both sides, or make it "
+                     "atomic and every change of it a single atomic operation",
+                     f->subject);
+}
+
+static char *advise_creator(const struct facts *f)
+{
+    const struct rh_report_race *race = f->candidate->race;
+    for (int i = 0; race && i < 2; i++) {
+        uint32_t creator = race->sides[i].thread, created = race->sides[!i].thread;
+        if (creator != 0 && race->sides[!i].parent == creator)
+            return rh_format("T%u created T%u: if its access in %s is meant to come before T%u "
+                             "starts, make it before the thread is created; if after T%u's work, "
+                             "join T%u first",
+                             creator, created, f->places[i], created, created, created);
+    }
+    return NULL;
+}
+
+static char *advise_stack(const struct facts *f)
+{
+    const struct rh_report_race *race = f->candidate->race;
+    static const char start[] = "the stack of ";
+    if (!race || strncmp(race->block, start, strlen(start)) != 0)
+        return NULL;
+    return rh_format("the memory is on %s: its function must not go on, or return, before the "
+                     "other thread is done with it",
+                     race->block);
+}
+
+static char *advise_volatile(const struct facts *f)
+{
+    if (!((f->sites[0]->flags | f->sites[1]->flags) & RH_SITE_VOLATILE))
+        return NULL;
+    return rh_format("volatile does not order threads: %s needs an atomic type instead",
+                     f->subject);
+}
+
+static char *(*const rules[])(const struct facts *) = {
+    advise_flag,    advise_mixed, advise_lock,     advise_guard,
+    advise_creator, advise_stack, advise_volatile,
+};
+
+void rh_words_advise(const struct rh_report_candidate *candidate, const struct rh_places *places,
+                     struct rh_words_list *list)
+{
+    struct facts facts;
+    learn(candidate, places, &facts);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        char *advice = rules[i](&facts);
+        if (advice)
+            rh_vec_push(list, advice);
+    }
+    forget(&facts);
+}
+
+void rh_words_list_release(struct rh_words_list *list)
+{
+    rh_vec_each (char *, it, list)
+        free(*it);
+    rh_vec_free(list);
+}

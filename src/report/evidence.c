@@ -1,0 +1,137 @@
+/* From a race as the runtime recorded it to one in words. */
+#include "report/evidence.h"
+
+#include <string.h>
+
+/* Nobody asks how libc came to call main, or a thread's first function. */
+static const char *const start_images[] = {"libc.so", "libc-", "libpthread", "ld-linux", "ld.so"};
+
+static const struct rh_image_name *get_image(const struct rh_runs_race *race,
+                                             const struct rh_place *place)
+{
+    if (place->image >= RH_MAX_IMAGES)
+        return NULL;
+    const struct rh_image_name *image = &race->images[place->image];
+    return image->ready ? image : NULL;
+}
+
+/* The sidecar's own words for the site: what the compiler meant, exact where debug information of
+ * optimised code may have moved on. */
+static void add_site(struct rh_symbols *symbols, const struct rh_sidecar_site *site,
+                     struct rh_symbols_frames *frames)
+{
+    for (const struct rh_sidecar_location *at = site->location; at; at = at->inlined_at) {
+        bool is_cxx = at->linkage && strncmp(at->linkage, "_Z", 2) == 0;
+        rh_vec_push(frames, (struct rh_symbols_frame){
+                                .function = is_cxx ? rh_symbols_demangle(symbols, at->linkage)
+                                                   : at->function,
+                                .file = at->file,
+                                .line = at->line,
+                                .column = at->column,
+                                .inlined = at->inlined_at != NULL,
+                            });
+    }
+}
+
+static bool is_start_code(const struct rh_symbols_frame *frame)
+{
+    if (!frame->image)
+        return frame->function && strcmp(frame->function, "_start") == 0;
+    for (size_t i = 0; i < sizeof start_images / sizeof start_images[0]; i++)
+        if (strncmp(frame->image, start_images[i], strlen(start_images[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Cuts what is outside main, or outside the first function of a thread. */
+static void cut_start_code(struct rh_symbols_frames *frames)
+{
+    for (size_t i = 0; i < frames->len; i++) {
+        const struct rh_symbols_frame *frame = &frames->data[i];
+        if (!frame->image && frame->function && strcmp(frame->function, "main") == 0)
+            frames->len = i + 1;
+    }
+    while (frames->len > 1 && is_start_code(&rh_vec_last(frames)))
+        frames->len--;
+}
+
+static void add_frames(struct rh_symbols *symbols, const struct rh_runs_race *race,
+                       const struct rh_race_side *from, struct rh_report_side *side)
+{
+    uint32_t count = from->frame_count < RH_MAX_FRAMES ? from->frame_count : RH_MAX_FRAMES;
+    add_site(symbols, side->site, &side->frames);
+    for (uint32_t i = side->frames.len > 0; i < count; i++) {
+        const struct rh_image_name *image = get_image(race, &from->frames[i]);
+        if (image)
+            rh_symbols_add_frames(symbols, image, from->frames[i].offset, &side->frames);
+        else
+            rh_vec_push(&side->frames, (struct rh_symbols_frame){0});
+    }
+    if (side->frames.len == 0)
+        rh_vec_push(&side->frames,
+                    (struct rh_symbols_frame){.function = side->site->function->name});
+    /* A stack that is not complete does not end in start code. */
+    if (count < RH_MAX_FRAMES)
+        cut_start_code(&side->frames);
+}
+
+static void add_locks(struct rh_symbols *symbols, const struct rh_runs_race *race,
+                      const struct rh_race_side *from, struct rh_report_side *side)
+{
+    for (uint32_t i = 0; i < from->lock_count && i < RH_MAX_LOCKS; i++) {
+        const struct rh_place *place = &from->locks[i];
+        const struct rh_image_name *image = get_image(race, place);
+        struct rh_report_lock lock = {.tag = place->tag};
+        if (image)
+            lock.name = rh_symbols_variable(symbols, image, place->offset);
+        rh_vec_push(&side->locks, lock);
+    }
+}
+
+static const char *describe_block(struct rh_arena *arena, struct rh_symbols *symbols,
+                                  const struct rh_runs_race *race)
+{
+    const struct rh_image_name *image;
+    const char *name = NULL;
+    switch (race->race.block) {
+    case RH_BLOCK_GLOBAL:
+        if ((image = get_image(race, &race->race.data)))
+            name = rh_symbols_variable(symbols, image, race->race.data.offset);
+        return name ? rh_arena_printf(arena, "global %s", name) : "global memory";
+    case RH_BLOCK_STACK:
+        return rh_arena_printf(arena, "the stack of thread %u", race->race.block_thread);
+    default:
+        return "heap";
+    }
+}
+
+struct rh_report_race *rh_evidence_describe(struct rh_arena *arena, struct rh_symbols *symbols,
+                                            const struct rh_report_candidate *candidate,
+                                            const struct rh_runs_race *race)
+{
+    struct rh_report_race *out = rh_arena_new(arena, struct rh_report_race);
+    bool is_primary = race->race.order == RH_ORDER_PRIMARY;
+    out->order = is_primary ? RH_ORDER_PRIMARY : RH_ORDER_ALTERNATE;
+    out->proof = race->race.proof == RH_PROOF_COLLISION ? RH_PROOF_COLLISION : RH_PROOF_UNORDERED;
+    out->proved = race->proved;
+    out->pause_us = race->race.pause_us;
+    out->block = describe_block(arena, symbols, race);
+    for (int i = 0; i < 2; i++) {
+        const struct rh_race_side *from = &race->race.sides[i];
+        struct rh_report_side *side = &out->sides[i];
+        side->thread = from->thread;
+        side->parent = from->parent;
+        side->site = is_primary == (i == 0) ? candidate->first : candidate->second;
+        add_frames(symbols, race, from, side);
+        add_locks(symbols, race, from, side);
+    }
+    return out;
+}
+
+void rh_evidence_release(struct rh_report_race *race)
+{
+    for (int i = 0; i < 2; i++) {
+        rh_vec_free(&race->sides[i].frames);
+        rh_vec_free(&race->sides[i].locks);
+    }
+}

@@ -1,0 +1,196 @@
+/* Reports as JSON, in the form that all detectors share. */
+#include "base/hash.h"
+#include "report/members.h"
+#include "report/renderers.h"
+#include "report/words.h"
+
+#include <string.h>
+
+static void put_id(struct rh_json *json, uint64_t id)
+{
+    char text[RH_HASH_HEX_SIZE];
+    rh_hash_format(id, text);
+    rh_members_text(json, "id", text);
+}
+
+static void put_site(struct rh_json *json, const char *name, const struct rh_sidecar_site *site,
+                     const char *locks, const char *threads)
+{
+    rh_json_key(json, name);
+    rh_json_begin_object(json);
+    rh_members_site(json, site);
+    if (site->location && site->location->inlined_at)
+        rh_members_chain(json, "inlined", site);
+    rh_members_text(json, "locks", locks);
+    rh_members_text(json, "threads", threads);
+    rh_json_end_object(json);
+}
+
+static void put_outcomes(struct rh_json *json, const struct rh_tally *tally)
+{
+    rh_json_key(json, "outcomes");
+    rh_json_begin_object(json);
+    for (enum rh_outcome i = 0; i < RH_OUTCOME_COUNT; i++)
+        rh_members_number(json, rh_outcome_name(i), tally->outcomes[i]);
+    rh_json_end_object(json);
+}
+
+/* "deposit bank.c:41": short, for people; the frames of `threads` have all there is. */
+static void put_stack_words(struct rh_json *json, const struct rh_report_side *side)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    rh_json_begin_array(json);
+    rh_vec_each (const struct rh_symbols_frame, it, &side->frames) {
+        const char *slash = it->file ? strrchr(it->file, '/') : NULL;
+        rh_strbuf_add(&text, it->function ? it->function : "?");
+        if (it->file)
+            rh_strbuf_addf(&text, " %s:%u", slash ? slash + 1 : it->file, it->line);
+        else if (it->image)
+            rh_strbuf_addf(&text, " %s", it->image);
+        rh_json_string(json, rh_strbuf_text(&text));
+        rh_strbuf_reset(&text);
+    }
+    rh_json_end_array(json);
+    rh_strbuf_release(&text);
+}
+
+static void put_frames(struct rh_json *json, const struct rh_report_side *side)
+{
+    rh_json_key(json, "frames");
+    rh_json_begin_array(json);
+    rh_vec_each (const struct rh_symbols_frame, it, &side->frames) {
+        rh_json_begin_object(json);
+        rh_members_text(json, "function", it->function);
+        rh_members_text(json, "file", it->file);
+        rh_members_number_if(json, "line", it->line > 0, it->line);
+        rh_members_number_if(json, "column", it->column > 0, it->column);
+        rh_members_text(json, "library", it->image);
+        rh_json_key(json, "inlined");
+        rh_json_bool(json, it->inlined);
+        rh_json_end_object(json);
+    }
+    rh_json_end_array(json);
+}
+
+static void put_locks(struct rh_json *json, const struct rh_report_side *side)
+{
+    rh_json_key(json, "locks");
+    rh_json_begin_array(json);
+    rh_vec_each (const struct rh_report_lock, it, &side->locks) {
+        rh_json_begin_object(json);
+        rh_members_text(json, "name", it->name);
+        rh_members_number(json, "tag", it->tag);
+        rh_json_end_object(json);
+    }
+    rh_json_end_array(json);
+}
+
+static void put_threads(struct rh_json *json, const struct rh_report_race *race)
+{
+    rh_json_key(json, "threads");
+    rh_json_begin_array(json);
+    for (int i = 0; i < 2; i++) {
+        const struct rh_report_side *side = &race->sides[i];
+        bool is_first = (i == 0) == (race->order == RH_ORDER_PRIMARY);
+        rh_json_begin_object(json);
+        rh_members_number(json, "id", side->thread);
+        rh_members_number_if(json, "creator", side->parent != 0, side->parent);
+        rh_members_text(json, "access", is_first ? "first" : "second");
+        put_locks(json, side);
+        put_frames(json, side);
+        rh_json_end_object(json);
+    }
+    rh_json_end_array(json);
+}
+
+/* Members of `evidence`, which proves a race, and of `suspicion`, which does not. */
+static void put_race(struct rh_json *json, const struct rh_report_candidate *candidate)
+{
+    const struct rh_report_race *race = candidate->race;
+    rh_json_begin_object(json);
+    rh_members_text(json, "order", rh_words_order(race->order));
+    rh_members_text(json, "kind", race->proved ? rh_words_kind(candidate) : "unordered");
+    rh_members_text(json, "consequence", candidate->consequence);
+    rh_members_number_if(json, "signal", candidate->crash_signal != 0,
+                         (uint64_t)candidate->crash_signal);
+    rh_members_number_if(json, "pause_us", race->proof == RH_PROOF_COLLISION, race->pause_us);
+    rh_members_text(json, "block", race->block);
+    rh_json_key(json, "stacks");
+    rh_json_begin_array(json);
+    put_stack_words(json, &race->sides[0]);
+    put_stack_words(json, &race->sides[1]);
+    rh_json_end_array(json);
+    put_threads(json, race);
+    rh_json_end_object(json);
+}
+
+static void put_race_if(struct rh_json *json, const char *name,
+                        const struct rh_report_candidate *candidate, bool wanted)
+{
+    rh_json_key(json, name);
+    if (wanted)
+        put_race(json, candidate);
+    else
+        rh_json_null(json);
+}
+
+static void put_candidate(struct rh_json *json, const struct rh_report_candidate *it)
+{
+    const struct rh_report_race *race = it->race;
+    rh_json_begin_object(json);
+    put_id(json, it->id);
+    rh_members_text(json, "verdict", rh_verdict_name(it->verdict));
+    rh_members_text(json, "ground", rh_ground_words(it->ground));
+    put_site(json, "first", it->first, it->first_locks, it->first_threads);
+    put_site(json, "second", it->second, it->second_locks, it->second_threads);
+    rh_members_number(json, "score", it->score);
+    rh_members_text(json, "why", it->why);
+    rh_members_text(json, "object", it->object);
+    rh_json_key(json, "busy_wait");
+    rh_json_bool(json, it->busy_wait);
+    put_outcomes(json, &it->tally);
+    rh_members_number(json, "suspected", it->tally.suspected);
+    rh_json_key(json, "bound");
+    if (it->verdict == RH_VERDICT_TRUE_RACE)
+        rh_json_null(json);
+    else
+        rh_json_double(json, it->bound);
+    put_race_if(json, "evidence", it, race && race->proved);
+    put_race_if(json, "suspicion", it, race && !race->proved);
+    rh_json_end_object(json);
+}
+
+/* Counts of all candidates, also of those that are not listed. */
+static void put_totals(struct rh_json *json, const struct rh_report *report)
+{
+    rh_json_key(json, "totals");
+    rh_json_begin_object(json);
+    rh_members_number(json, "candidates", report->candidate_count);
+    rh_members_number(json, "listed", report->candidates.len);
+    rh_members_number(json, "crashed_runs", report->totals.crashed);
+    rh_members_number(json, "hung_runs", report->totals.hung);
+    rh_json_key(json, "grounds");
+    rh_json_begin_object(json);
+    for (enum rh_ground i = 0; i < RH_GROUND_COUNT; i++)
+        rh_members_number(json, rh_ground_words(i), report->by_ground[i]);
+    rh_json_end_object(json);
+    rh_json_end_object(json);
+}
+
+enum rh_status rh_render_json(const struct rh_report *report, FILE *out)
+{
+    struct rh_json json;
+    rh_json_init_file(&json, out);
+    rh_json_begin_object(&json);
+    rh_members_head(&json, report->program, report->build_id);
+    rh_members_text(&json, "detector", report->detector);
+    rh_members_number(&json, "runs", report->totals.runs);
+    put_totals(&json, report);
+    rh_json_key(&json, "candidates");
+    rh_json_begin_array(&json);
+    rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
+        put_candidate(&json, it);
+    rh_json_end_array(&json);
+    rh_json_end_object(&json);
+    return rh_json_finish(&json);
+}

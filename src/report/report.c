@@ -1,0 +1,305 @@
+/* Loads reports from a store of runs and a sidecar, and hands them to the renderer asked for. */
+#include "report/report.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "report/evidence.h"
+#include "report/renderers.h"
+#include "store/candidates.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_CLASS UINT32_MAX
+
+/* What a report is made from. */
+struct sources {
+    struct rh_runs *runs;
+    struct rh_sidecar *sidecar;
+    struct rh_symbols *symbols;
+    const struct rh_sidecar_site *sites;
+    uint32_t site_count;
+    uint32_t *class_of; /* by site */
+    RH_VEC(struct rh_sidecar_class) classes;
+    RH_VEC(struct rh_sidecar_group) groups;
+    struct rh_map group_of; /* pair of classes -> position in groups */
+    struct rh_map tried;    /* ids of candidates */
+};
+
+static uint64_t pair_of(uint32_t a, uint32_t b)
+{
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+static enum rh_status load_classes(struct sources *s)
+{
+    enum rh_status status;
+    struct rh_sidecar_class row;
+    uint32_t site, number;
+    bool more;
+    s->class_of = rh_alloc_array(s->site_count, sizeof *s->class_of);
+    memset(s->class_of, 0xff, s->site_count * sizeof *s->class_of);
+    while ((status = rh_sidecar_next_class(s->sidecar, &row, &more)) == RH_OK && more)
+        rh_vec_push(&s->classes, row);
+    if (status != RH_OK)
+        return status;
+    while ((status = rh_sidecar_next_class_site(s->sidecar, &site, &number, &more)) == RH_OK &&
+           more)
+        if (site < s->site_count && number < s->classes.len)
+            s->class_of[site] = number;
+    return status;
+}
+
+static enum rh_status load_groups(struct sources *s)
+{
+    enum rh_status status;
+    struct rh_sidecar_group group;
+    bool more;
+    while ((status = rh_sidecar_next_group(s->sidecar, &group, &more)) == RH_OK && more) {
+        rh_map_put(&s->group_of, pair_of(group.first, group.second), s->groups.len);
+        rh_vec_push(&s->groups, group);
+    }
+    return status;
+}
+
+static enum rh_status load_sources(struct sources *s)
+{
+    enum rh_status status = rh_sidecar_load_sites(s->sidecar, &s->sites, &s->site_count);
+    if (status == RH_OK)
+        status = load_classes(s);
+    return status == RH_OK ? load_groups(s) : status;
+}
+
+static void release_sources(struct sources *s)
+{
+    free(s->class_of);
+    rh_vec_free(&s->classes);
+    rh_vec_free(&s->groups);
+    rh_map_release(&s->group_of);
+    rh_map_release(&s->tried);
+}
+
+/* What the analysis says of two sites; programs that were not analysed have nothing. */
+static void add_analysis(const struct sources *s, struct rh_report_candidate *out)
+{
+    uint32_t a = s->class_of[out->first->number], b = s->class_of[out->second->number];
+    uint64_t position;
+    out->first_locks = a == NO_CLASS ? "" : s->classes.data[a].locks;
+    out->second_locks = b == NO_CLASS ? "" : s->classes.data[b].locks;
+    out->first_threads = a == NO_CLASS ? "" : s->classes.data[a].threads;
+    out->second_threads = b == NO_CLASS ? "" : s->classes.data[b].threads;
+    if (a == NO_CLASS || b == NO_CLASS || !rh_map_get(&s->group_of, pair_of(a, b), &position))
+        return;
+    const struct rh_sidecar_group *group = &s->groups.data[position];
+    out->why = group->why;
+    out->object = group->object;
+    out->score = group->score;
+    out->busy_wait = group->flags & RH_GROUP_BUSY_WAIT;
+}
+
+static void judge(struct rh_report_candidate *out)
+{
+    out->ground = rh_verdict_ground(&out->tally);
+    out->verdict = rh_verdict_of(out->ground);
+    out->bound = rh_verdict_bound(&out->tally);
+    /* A crash is the race's only if there is a race: an order that was enforced may break things.
+     */
+    bool is_race = out->verdict == RH_VERDICT_TRUE_RACE;
+    out->consequence = is_race && out->tally.hangs > 0     ? "hang"
+                       : is_race && out->tally.crashes > 0 ? "crash"
+                                                           : "none";
+}
+
+static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
+                                   struct rh_report_candidate *out)
+{
+    struct rh_runs_race race;
+    struct rh_runs_end end;
+    size_t at = 0;
+    bool more;
+    enum rh_status status = rh_runs_next_race(s->runs, out->id, &at, &race, &end, &more);
+    if (status != RH_OK || !more)
+        return status;
+    out->race = rh_evidence_describe(&report->arena, s->symbols, out, &race);
+    if (out->verdict == RH_VERDICT_TRUE_RACE && out->tally.crashes > 0)
+        out->crash_signal = end.signal;
+    return RH_OK;
+}
+
+static enum rh_status add_tried(struct sources *s, struct rh_report *report,
+                                const struct rh_runs_state *state)
+{
+    if (state->candidate.first >= s->site_count || state->candidate.second >= s->site_count)
+        return rh_fail(RH_ERR_INPUT,
+                       "the store of runs speaks of site %u of %s, which has %u: it is damaged, or "
+                       "of another build",
+                       state->candidate.first >= s->site_count ? state->candidate.first
+                                                               : state->candidate.second,
+                       report->program, s->site_count);
+    struct rh_report_candidate out = {
+        .id = state->candidate.id,
+        .first = &s->sites[state->candidate.first],
+        .second = &s->sites[state->candidate.second],
+        .tally = state->tally,
+    };
+    add_analysis(s, &out);
+    judge(&out);
+    report->by_ground[out.ground]++;
+    rh_map_put(&s->tried, out.id, 0);
+    rh_vec_push(&report->candidates, out);
+    return RH_OK;
+}
+
+/* Races are asked for when the walk of states is over: a store has one walk at a time. */
+static enum rh_status load_tried(struct sources *s, struct rh_report *report)
+{
+    enum rh_status status;
+    struct rh_runs_state state;
+    bool more;
+    while ((status = rh_runs_next_state(s->runs, &state, &more)) == RH_OK && more) {
+        status = add_tried(s, report, &state);
+        if (status != RH_OK)
+            return status;
+    }
+    rh_vec_each (struct rh_report_candidate, it, &report->candidates)
+        if (status == RH_OK)
+            status = add_evidence(s, report, it);
+    return status;
+}
+
+static enum rh_status load_untried(struct sources *s, struct rh_report *report, size_t until)
+{
+    struct rh_candidates *candidates;
+    struct rh_candidates_totals totals;
+    struct rh_candidate candidate;
+    enum rh_status status = rh_candidates_open(s->sidecar, NULL, &candidates);
+    if (status != RH_OK)
+        return status;
+    rh_candidates_count(candidates, &totals);
+    uint64_t tried = report->candidates.len;
+    report->candidate_count = totals.candidates > tried ? totals.candidates : tried;
+    report->by_ground[RH_GROUND_NOT_TRIED] += report->candidate_count - tried;
+    while (report->candidates.len < until && rh_candidates_next(candidates, &candidate)) {
+        struct rh_report_candidate out = {
+            .id = candidate.id,
+            .first = candidate.first,
+            .second = candidate.second,
+        };
+        if (rh_map_has(&s->tried, candidate.id))
+            continue;
+        add_analysis(s, &out);
+        judge(&out);
+        rh_vec_push(&report->candidates, out);
+    }
+    rh_candidates_close(candidates);
+    return RH_OK;
+}
+
+/* The order of the list. */
+static int rank(enum rh_verdict verdict)
+{
+    return verdict == RH_VERDICT_TRUE_RACE               ? 0
+           : verdict == RH_VERDICT_LIKELY_FALSE_POSITIVE ? 1
+                                                         : 2;
+}
+
+static int compare_candidates(const void *left, const void *right)
+{
+    const struct rh_report_candidate *a = left, *b = right;
+    int order = rank(a->verdict) - rank(b->verdict);
+    if (order == 0)
+        order = (a->score < b->score) - (a->score > b->score);
+    if (order == 0)
+        order = rh_sidecar_compare_places(a->first, b->first);
+    if (order == 0)
+        order = rh_sidecar_compare_places(a->second, b->second);
+    return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+/* Where the executable may be: as given, or beside the sidecar under its own name or today's. */
+static void list_programs(const struct sources *s, struct rh_report *report, const char *sidecar,
+                          const char **paths)
+{
+    size_t count = 0, suffix = strlen(RH_SIDECAR_SUFFIX), len = sidecar ? strlen(sidecar) : 0;
+    const char *name = rh_sidecar_get_meta(s->sidecar, RH_SIDECAR_META_PROGRAM);
+    if (report->path)
+        paths[count++] = report->path;
+    if (len > suffix && strcmp(sidecar + len - suffix, RH_SIDECAR_SUFFIX) == 0)
+        paths[count++] = rh_arena_strndup(&report->arena, sidecar, len - suffix);
+    if (len > 0 && name) {
+        char *folder = rh_path_dirname(sidecar);
+        paths[count++] = rh_arena_printf(&report->arena, "%s/%s", folder, name);
+        free(folder);
+    }
+    paths[count] = NULL;
+}
+
+static enum rh_status load_all(struct sources *s, const struct rh_report_options *options,
+                               struct rh_report *report)
+{
+    enum rh_status status = rh_runs_sum(s->runs, &report->totals);
+    if (status == RH_OK)
+        status = load_sources(s);
+    if (status == RH_OK)
+        status = load_tried(s, report);
+    if (status == RH_OK)
+        status = load_untried(s, report, options->untried_until);
+    if (status == RH_OK && report->candidates.len > 0)
+        qsort(report->candidates.data, report->candidates.len, sizeof *report->candidates.data,
+              compare_candidates);
+    return status;
+}
+
+static const char *keep(struct rh_report *report, const char *text)
+{
+    return text ? rh_arena_strdup(&report->arena, text) : NULL;
+}
+
+enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
+                              const struct rh_report_options *options, struct rh_report *report)
+{
+    const struct rh_runs_program *program = rh_runs_program_of(runs);
+    struct sources sources = {.runs = runs, .sidecar = sidecar};
+    const char *paths[4];
+    memset(report, 0, sizeof *report);
+    report->program = keep(report, program->name);
+    report->build_id = keep(report, program->build_id);
+    report->detector = keep(report, program->detector);
+    report->path = keep(report, options->program);
+    list_programs(&sources, report, program->sidecar, paths);
+    sources.symbols = rh_symbols_open(&report->arena, paths);
+    enum rh_status status = load_all(&sources, options, report);
+    rh_symbols_close(sources.symbols);
+    release_sources(&sources);
+    return status;
+}
+
+void rh_report_release(struct rh_report *report)
+{
+    rh_vec_each (struct rh_report_candidate, it, &report->candidates)
+        if (it->race)
+            rh_evidence_release(it->race);
+    rh_vec_free(&report->candidates);
+    rh_arena_release(&report->arena);
+}
+
+enum rh_status rh_report_write(const struct rh_report *report, enum rh_report_format format,
+                               FILE *out, bool coloured)
+{
+    switch (format) {
+    case RH_REPORT_TEXT:
+        return rh_render_text(report, out, coloured);
+    case RH_REPORT_JSON:
+        return rh_render_json(report, out);
+    case RH_REPORT_SARIF:
+        return rh_render_sarif(report, out);
+    case RH_REPORT_HTML:
+        return rh_render_html(report, out);
+    case RH_REPORT_FORMAT_COUNT:
+        break;
+    }
+    return rh_fail(RH_ERR_INTERNAL, "no such format of reports: %d", (int)format);
+}

@@ -1,0 +1,126 @@
+/* The verdicts of a program in short, and the verdict table that `racehive run` ends with. */
+#include "report/summary.h"
+
+#include "report/table.h"
+#include "report/words.h"
+
+#include <inttypes.h>
+
+enum rh_verdict rh_summary_verdict(int position)
+{
+    static const enum rh_verdict verdicts[RH_SUMMARY_VERDICTS] = {
+        RH_VERDICT_TRUE_RACE, RH_VERDICT_LIKELY_FALSE_POSITIVE, RH_VERDICT_UNKNOWN};
+    return verdicts[position];
+}
+
+bool rh_summary_shows(const struct rh_report *report, enum rh_ground ground)
+{
+    return rh_verdict_of(ground) == RH_VERDICT_TRUE_RACE || report->by_ground[ground] > 0;
+}
+
+uint64_t rh_summary_count(const struct rh_report *report, enum rh_verdict verdict)
+{
+    uint64_t count = 0;
+    for (enum rh_ground i = 0; i < RH_GROUND_COUNT; i++)
+        if (rh_verdict_of(i) == verdict)
+            count += report->by_ground[i];
+    return count;
+}
+
+void rh_summary_add_counts(const struct rh_report *report, struct rh_strbuf *out)
+{
+    uint64_t races = rh_summary_count(report, RH_VERDICT_TRUE_RACE);
+    uint64_t likely = rh_summary_count(report, RH_VERDICT_LIKELY_FALSE_POSITIVE);
+    uint64_t all = report->candidate_count;
+    rh_strbuf_addf(out,
+                   "%" PRIu64 " true %s, %" PRIu64 " likely false %s and %" PRIu64
+                   " unknown of %" PRIu64 " %s",
+                   races, rh_table_choose(races, "race", "races"), likely,
+                   rh_table_choose(likely, "positive", "positives"),
+                   rh_summary_count(report, RH_VERDICT_UNKNOWN), all,
+                   rh_table_choose(all, "candidate", "candidates"));
+}
+
+static void add_rows(const struct rh_report *report, enum rh_verdict verdict,
+                     struct rh_table *table)
+{
+    const char *name = rh_words_verdict(verdict);
+    for (enum rh_ground i = 0; i < RH_GROUND_COUNT; i++) {
+        if (rh_verdict_of(i) != verdict || !rh_summary_shows(report, i))
+            continue;
+        bool is_found = verdict == RH_VERDICT_TRUE_RACE && report->by_ground[i] > 0;
+        enum rh_colour colour = is_found ? RH_COLOUR_RED : RH_COLOUR_NONE;
+        rh_table_add(table, name, RH_COLOUR_BOLD);
+        rh_table_add(table, rh_ground_words(i), colour);
+        rh_table_addf(table, colour, "%" PRIu64, report->by_ground[i]);
+        name = "";
+    }
+}
+
+void rh_summary_print_table(const struct rh_report *report, FILE *out, bool coloured)
+{
+    static const struct rh_table_column columns[] = {
+        {.title = "VERDICT"}, {.title = "GROUND"}, {.title = "CANDIDATES", .right = true}};
+    struct rh_table table;
+    rh_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    for (int i = 0; i < RH_SUMMARY_VERDICTS; i++)
+        add_rows(report, rh_summary_verdict(i), &table);
+    rh_table_add(&table, "all", RH_COLOUR_BOLD);
+    rh_table_add(&table, "", RH_COLOUR_NONE);
+    rh_table_addf(&table, RH_COLOUR_BOLD, "%" PRIu64, report->candidate_count);
+    fputc('\n', out);
+    rh_table_print(&table, out, coloured);
+    rh_table_release(&table);
+}
+
+static void add_side(const struct rh_sidecar_site *site, const struct rh_places *places,
+                     struct rh_strbuf *out)
+{
+    rh_places_add(places, site->location, out);
+    rh_strbuf_addf(out, " %s", rh_sidecar_access_name(site->access));
+}
+
+void rh_summary_print_line(const struct rh_report_candidate *candidate,
+                           const struct rh_places *places, FILE *out, bool coloured)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    const char *expression =
+        candidate->first->expression ? candidate->first->expression : candidate->second->expression;
+    rh_strbuf_add(&text, "  ");
+    add_side(candidate->first, places, &text);
+    if (candidate->first == candidate->second)
+        rh_strbuf_add(&text, ", in two threads,");
+    else
+        rh_strbuf_add(&text, " and ");
+    if (candidate->first != candidate->second)
+        add_side(candidate->second, places, &text);
+    rh_strbuf_addf(&text, " of %s (%s)", expression ? expression : "the same memory",
+                   rh_ground_words(candidate->ground));
+    rh_table_print_text(rh_strbuf_text(&text), RH_COLOUR_NONE, out, coloured);
+    fputc('\n', out);
+    rh_strbuf_release(&text);
+}
+
+void rh_report_print_summary(const struct rh_report *report, FILE *out, bool coloured)
+{
+    struct rh_places places;
+    struct rh_strbuf counts = RH_STRBUF_INIT;
+    rh_places_init(&places);
+    rh_summary_add_counts(report, &counts);
+    rh_table_print_text(report->program, RH_COLOUR_BOLD, out, coloured);
+    fprintf(out, ": %s, after %" PRIu64 " %s\n", rh_strbuf_text(&counts), report->totals.runs,
+            rh_table_choose(report->totals.runs, "run", "runs"));
+    rh_summary_print_table(report, out, coloured);
+    if (rh_summary_count(report, RH_VERDICT_TRUE_RACE) > 0)
+        fputs("\nTrue races:\n", out);
+    rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
+        if (it->verdict == RH_VERDICT_TRUE_RACE)
+            rh_summary_print_line(it, &places, out, coloured);
+    rh_strbuf_reset(&counts);
+    rh_strbuf_add_quoted(&counts, report->path ? report->path : report->program);
+    fprintf(out,
+            "\nSee 'racehive report %s' for proofs and stacks (--format=html for a browser).\n",
+            rh_strbuf_text(&counts));
+    rh_strbuf_release(&counts);
+    rh_places_release(&places);
+}

@@ -1,0 +1,27 @@
+/* The verdicts of a program in short: counts, the table by ground, a line for each candidate. */
+#ifndef RH_REPORT_SUMMARY_H
+#define RH_REPORT_SUMMARY_H
+
+#include "report/places.h"
+#include "report/report.h"
+
+/* The verdicts in the order of every table, and whether a ground has a row there: those that a
+ * candidate has, and every kind of true race, because that there is none is news too. */
+enum { RH_SUMMARY_VERDICTS = 3 };
+enum rh_verdict rh_summary_verdict(int position);
+bool rh_summary_shows(const struct rh_report *report, enum rh_ground ground);
+
+/* Candidates with a verdict, listed or not. */
+uint64_t rh_summary_count(const struct rh_report *report, enum rh_verdict verdict);
+
+/* "2 true races, 1 likely false positive and 4 unknown of 7 candidates" */
+void rh_summary_add_counts(const struct rh_report *report, struct rh_strbuf *out);
+
+/* The counts by verdict and ground. */
+void rh_summary_print_table(const struct rh_report *report, FILE *out, bool coloured);
+
+/* "  bank.c:41:7 write and bank.c:50:3 read of account->balance (causes crash)" */
+void rh_summary_print_line(const struct rh_report_candidate *candidate,
+                           const struct rh_places *places, FILE *out, bool coloured);
+
+#endif

@@ -1,0 +1,191 @@
+/* Names for places, offline: see symbols.h. */
+#include "report/symbols.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "report/dwarf.h"
+#include "report/object.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The C++ runtime's own, which is the reference for all others; its interface is plain C. */
+extern char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
+
+/* One image, as far as it was found. */
+struct image {
+    struct rh_object object;
+    struct rh_dwarf dwarf;
+    const char *name; /* NULL for the executable */
+    /* The runtime's code, in the image that it is linked into. */
+    uint64_t runtime_begin, runtime_end;
+};
+
+struct rh_symbols {
+    struct rh_arena *arena;
+    const char *const *programs;
+    struct rh_strmap images; /* by build id and path */
+};
+
+struct rh_symbols *rh_symbols_open(struct rh_arena *arena, const char *const *programs)
+{
+    struct rh_symbols *symbols = rh_calloc(1, sizeof *symbols);
+    symbols->arena = arena;
+    symbols->programs = programs;
+    return symbols;
+}
+
+void rh_symbols_close(struct rh_symbols *symbols)
+{
+    void *value;
+    for (size_t at = 0; rh_strmap_next(&symbols->images, &at, NULL, &value);) {
+        struct image *image = value;
+        rh_dwarf_release(&image->dwarf);
+        rh_object_close(&image->object);
+        free(image);
+    }
+    rh_strmap_release(&symbols->images);
+    free(symbols);
+}
+
+/*
+ * The runtime is linked as one object, so its code is one piece. These two are exported, and so
+ * known in a stripped program too; whatever calls back into the program lies between them.
+ */
+static void find_runtime(struct image *image)
+{
+    const struct rh_object_symbol *first =
+        rh_object_get(&image->object.functions, "__rh_image_register");
+    const struct rh_object_symbol *last =
+        rh_object_get(&image->object.functions, "__rh_benign_race");
+    if (!first || !last)
+        return;
+    image->runtime_begin = first->address;
+    image->runtime_end = last->address + last->size;
+}
+
+static void open_object(const struct rh_symbols *symbols, struct image *image, const char *path,
+                        struct rh_build_id build_id)
+{
+    if (image->name) {
+        rh_object_open(&image->object, path, build_id);
+        return;
+    }
+    for (size_t i = 0; symbols->programs[i]; i++) {
+        if (rh_object_open(&image->object, symbols->programs[i], build_id))
+            return;
+    }
+    rh_object_open(&image->object, NULL, build_id);
+}
+
+static const char *find_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static struct image *open_image(struct rh_symbols *symbols, const struct rh_image_name *name,
+                                const char *path)
+{
+    struct image *image = rh_calloc(1, sizeof *image);
+    uint32_t len = name->build_id_size;
+    struct rh_build_id build_id = {name->build_id, len <= sizeof name->build_id ? len : 0};
+    if (*path)
+        image->name = rh_arena_strdup(symbols->arena, find_base(path));
+    open_object(symbols, image, path, build_id);
+    rh_dwarf_init(&image->dwarf, image->object.dwarf);
+    find_runtime(image);
+    return image;
+}
+
+static struct image *get_image(struct rh_symbols *symbols, const struct rh_image_name *name)
+{
+    struct rh_strbuf key = RH_STRBUF_INIT;
+    char *path = rh_strndup(name->path, sizeof name->path);
+    for (uint32_t i = 0; i < name->build_id_size && i < sizeof name->build_id; i++)
+        rh_strbuf_addf(&key, "%02x", name->build_id[i]);
+    rh_strbuf_addf(&key, " %s", path);
+    struct image *image = rh_strmap_get(&symbols->images, rh_strbuf_text(&key));
+    if (!image) {
+        image = open_image(symbols, name, path);
+        rh_strmap_put(&symbols->images, rh_strbuf_text(&key), image);
+    }
+    rh_strbuf_release(&key);
+    free(path);
+    return image;
+}
+
+const char *rh_symbols_demangle(struct rh_symbols *symbols, const char *linkage)
+{
+    int failed;
+    char *name =
+        strncmp(linkage, "_Z", 2) == 0 ? __cxa_demangle(linkage, NULL, NULL, &failed) : NULL;
+    const char *copy = rh_arena_strdup(symbols->arena, name ? name : linkage);
+    free(name);
+    return copy;
+}
+
+static const char *choose_name(struct rh_symbols *symbols, const char *name, const char *linkage)
+{
+    if (linkage && strncmp(linkage, "_Z", 2) == 0)
+        return rh_symbols_demangle(symbols, linkage);
+    return name ? rh_arena_strdup(symbols->arena, name) : NULL;
+}
+
+/* Adds what debug information knows; false if that is nothing. */
+static bool add_described(struct rh_symbols *symbols, const struct image *image, uint64_t address,
+                          struct rh_symbols_frames *frames)
+{
+    struct rh_dwarf_frames found = RH_VEC_INIT;
+    rh_dwarf_find(&image->dwarf, symbols->arena, address, &found);
+    rh_vec_each (const struct rh_dwarf_frame, it, &found)
+        rh_vec_push(frames, (struct rh_symbols_frame){
+                                .function = choose_name(symbols, it->name, it->linkage),
+                                .file = it->file,
+                                .line = it->line,
+                                .column = it->column,
+                                .image = image->name,
+                                .inlined = it->inlined,
+                            });
+    bool any = found.len > 0;
+    rh_vec_free(&found);
+    return any;
+}
+
+void rh_symbols_add_frames(struct rh_symbols *symbols, const struct rh_image_name *name,
+                           uint64_t offset, struct rh_symbols_frames *frames)
+{
+    const struct image *image = get_image(symbols, name);
+    uint64_t address = offset - 1;
+    if (address >= image->runtime_begin && address < image->runtime_end)
+        return;
+    if (add_described(symbols, image, address, frames))
+        return;
+    const struct rh_object_symbol *symbol = rh_object_find(&image->object.functions, address);
+    rh_vec_push(frames, (struct rh_symbols_frame){
+                            .function = symbol ? rh_symbols_demangle(symbols, symbol->name) : NULL,
+                            .image = image->name,
+                        });
+}
+
+const char *rh_symbols_variable(struct rh_symbols *symbols, const struct rh_image_name *name,
+                                uint64_t offset)
+{
+    const struct image *image = get_image(symbols, name);
+    const struct rh_object_symbol *symbol = rh_object_find(&image->object.variables, offset);
+    struct rh_dwarf_variable variable;
+    const char *text;
+    uint64_t distance;
+    if (symbol) {
+        text = rh_symbols_demangle(symbols, symbol->name);
+        distance = offset - symbol->address;
+    } else if (rh_dwarf_find_variable(&image->dwarf, offset, &variable)) {
+        text = choose_name(symbols, variable.name, variable.linkage);
+        distance = variable.offset;
+    } else {
+        return NULL;
+    }
+    return distance > 0 ? rh_arena_printf(symbols->arena, "%s+%" PRIu64, text, distance) : text;
+}

@@ -1,0 +1,253 @@
+/* The sentences of a report: what raced, how that was proved, in how many runs. */
+#include "report/words.h"
+
+#include "report/table.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+const char *rh_words_verdict(enum rh_verdict verdict)
+{
+    static const char *const words[] = {
+        [RH_VERDICT_UNKNOWN] = "unknown",
+        [RH_VERDICT_TRUE_RACE] = "true race",
+        [RH_VERDICT_LIKELY_FALSE_POSITIVE] = "likely false positive",
+    };
+    return words[verdict];
+}
+
+const char *rh_words_kind(const struct rh_report_candidate *candidate)
+{
+    const struct rh_tally *tally = &candidate->tally;
+    if (tally->collisions > 0)
+        return "collision";
+    return tally->raced[0] > 0 && tally->raced[1] > 0 ? "both-orders" : "unordered";
+}
+
+const char *rh_words_order(enum rh_race_order order)
+{
+    return order == RH_ORDER_PRIMARY ? "primary" : "alternate";
+}
+
+/* Whether a side is the candidate's first site. */
+static bool is_first(const struct rh_report_candidate *candidate, int side)
+{
+    bool is_swapped = candidate->race && candidate->race->order == RH_ORDER_ALTERNATE;
+    return (side == 0) != is_swapped;
+}
+
+const struct rh_sidecar_site *rh_words_site(const struct rh_report_candidate *candidate, int side)
+{
+    return is_first(candidate, side) ? candidate->first : candidate->second;
+}
+
+const char *rh_words_function(const struct rh_sidecar_site *site)
+{
+    return site->location ? site->location->function : site->function->name;
+}
+
+static void add_subject(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+{
+    const char *a = candidate->first->expression, *b = candidate->second->expression;
+    if (a && b && strcmp(a, b) != 0)
+        rh_strbuf_addf(out, "%s, there %s", a, b);
+    else if (a || b)
+        rh_strbuf_add(out, a ? a : b);
+    else
+        rh_strbuf_add(out, candidate->object ? candidate->object : "the same memory");
+}
+
+void rh_words_title(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+{
+    const struct rh_sidecar_site *first = candidate->first, *second = candidate->second;
+    rh_strbuf_addf(out, "%s in %s", rh_sidecar_access_name(first->access),
+                   rh_words_function(first));
+    if (first == second)
+        rh_strbuf_add(out, " races with itself on ");
+    else
+        rh_strbuf_addf(out, " and %s in %s race on ", rh_sidecar_access_name(second->access),
+                       rh_words_function(second));
+    add_subject(candidate, out);
+}
+
+void rh_words_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
+{
+    bool writes = site->access == RH_ACCESS_WRITE || site->access == RH_ACCESS_ATOMIC_WRITE;
+    rh_strbuf_add(out, rh_sidecar_access_name(site->access));
+    if (!(site->flags & RH_SITE_SIZED) && site->size > 0)
+        rh_strbuf_addf(out, " of %s%u %s",
+                       site->flags & RH_SITE_PARTIAL    ? "at most "
+                       : site->flags & RH_SITE_AT_LEAST ? "at least "
+                                                        : "",
+                       site->size, rh_table_choose(site->size, "byte", "bytes"));
+    if (site->expression)
+        rh_strbuf_addf(out, " %s %s", writes ? "to" : "of", site->expression);
+}
+
+static void add_thread(uint32_t thread, struct rh_strbuf *out)
+{
+    rh_strbuf_addf(out, "T%u%s", thread, thread == 1 ? " (main)" : "");
+}
+
+void rh_words_thread(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out)
+{
+    if (!candidate->race) {
+        rh_strbuf_add(out, is_first(candidate, side) ? candidate->first_threads
+                                                     : candidate->second_threads);
+        return;
+    }
+    const struct rh_report_side *who = &candidate->race->sides[side];
+    add_thread(who->thread, out);
+    if (who->parent == 0)
+        return;
+    rh_strbuf_add(out, ", created by ");
+    add_thread(who->parent, out);
+}
+
+/* Locks without a name are numbered as they come up in the race: L1, L2. */
+static size_t number_lock(const struct rh_report_race *race, uint32_t tag)
+{
+    size_t number = 0;
+    for (int i = 0; i < 2; i++) {
+        rh_vec_each (const struct rh_report_lock, it, &race->sides[i].locks) {
+            number++;
+            if (it->tag == tag)
+                return number;
+        }
+    }
+    return number;
+}
+
+static void add_seen_locks(const struct rh_report_race *race, const struct rh_report_side *side,
+                           const char *known, struct rh_strbuf *out)
+{
+    const struct rh_report_lock *only = side->locks.data;
+    if (side->locks.len == 1 && *known && !strstr(known, ", ")) {
+        rh_strbuf_add(out, known);
+        if (only->name && strcmp(only->name, known) != 0 && strcmp(only->name, known + 1) != 0)
+            rh_strbuf_addf(out, " (in %s)", only->name);
+        return;
+    }
+    rh_vec_each (const struct rh_report_lock, it, &side->locks) {
+        rh_strbuf_add(out, it == side->locks.data ? "" : ", ");
+        if (it->name)
+            rh_strbuf_add(out, it->name);
+        else
+            rh_strbuf_addf(out, "lock L%zu", number_lock(race, it->tag));
+    }
+}
+
+void rh_words_locks(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out)
+{
+    const char *known =
+        is_first(candidate, side) ? candidate->first_locks : candidate->second_locks;
+    if (candidate->race && candidate->race->sides[side].locks.len > 0)
+        add_seen_locks(candidate->race, &candidate->race->sides[side], known, out);
+    else
+        rh_strbuf_add(out, *known ? known : "no lock");
+}
+
+void rh_words_memory(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+{
+    const char *block = candidate->race ? candidate->race->block : NULL;
+    bool is_vague = !block || strcmp(block, "heap") == 0 || strcmp(block, "global memory") == 0;
+    if (is_vague && candidate->object)
+        rh_strbuf_add(out, candidate->object);
+    else if (block)
+        rh_strbuf_add(out, block);
+}
+
+void rh_words_proof(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+{
+    const struct rh_report_race *race = candidate->race;
+    uint32_t first = race->sides[0].thread, then = race->sides[1].thread;
+    if (race->proof == RH_PROOF_COLLISION)
+        rh_strbuf_addf(out,
+                       "collision: T%u was held for %.1f ms before its access, and T%u made its "
+                       "own meanwhile; nothing orders the two",
+                       then, race->pause_us / 1000.0, first);
+    else
+        rh_strbuf_addf(out,
+                       "unordered: no chain of synchronisation was seen from the access of T%u to "
+                       "that of T%u",
+                       first, then);
+    if (!race->proved)
+        rh_strbuf_add(out, "; not proved, because some synchronisation is not seen here");
+}
+
+static uint64_t count_runs(const struct rh_tally *tally)
+{
+    uint64_t count = 0;
+    for (int i = 0; i < RH_OUTCOME_COUNT; i++)
+        count += tally->outcomes[i];
+    return count;
+}
+
+void rh_words_runs(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+{
+    const struct rh_tally *tally = &candidate->tally;
+    uint64_t asked = count_runs(tally);
+    rh_strbuf_addf(out, "raced in %" PRIu64 " of %" PRIu64 " %s that %s asked",
+                   tally->outcomes[RH_OUTCOME_RACE], asked, rh_table_choose(asked, "run", "runs"),
+                   rh_table_choose(asked, "was", "were"));
+    if (tally->raced[0] > 0 && tally->raced[1] > 0)
+        rh_strbuf_add(out, ", in both orders");
+    if (tally->collisions > 0)
+        rh_strbuf_addf(out, ", by collision in %" PRIu64, tally->collisions);
+    if (tally->suspected > 0)
+        rh_strbuf_addf(out, ", unordered without proof in %" PRIu64, tally->suspected);
+}
+
+void rh_words_consequence(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+{
+    const struct rh_tally *tally = &candidate->tally;
+    const char *name = candidate->crash_signal > 0 ? sigabbrev_np(candidate->crash_signal) : NULL;
+    if (tally->hangs > 0)
+        rh_strbuf_addf(out, "%" PRIu64 " %s hung after it", tally->hangs,
+                       rh_table_choose(tally->hangs, "run", "runs"));
+    if (tally->hangs > 0 && tally->crashes > 0)
+        rh_strbuf_add(out, ", ");
+    if (tally->crashes > 0)
+        rh_strbuf_addf(out, "%" PRIu64 " %s crashed after it", tally->crashes,
+                       rh_table_choose(tally->crashes, "run", "runs"));
+    if (tally->crashes > 0 && name)
+        rh_strbuf_addf(out, " (SIG%s)", name);
+    if (tally->hangs == 0 && tally->crashes == 0)
+        rh_strbuf_add(out, "none seen");
+}
+
+void rh_words_bound(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+{
+    if (candidate->verdict == RH_VERDICT_TRUE_RACE || candidate->bound >= 1)
+        rh_strbuf_add(out, "-");
+    else
+        rh_strbuf_addf(out, "below %.3g %%", candidate->bound * 100);
+}
+
+void rh_words_opaque(uint32_t reasons, struct rh_strbuf *out)
+{
+    static const char *const words[RH_OPAQUE_COUNT] = {
+#define RH_OPAQUE_WORDS(id, text) [RH_OPAQUE_##id] = text,
+        RH_OPAQUES(RH_OPAQUE_WORDS)
+#undef RH_OPAQUE_WORDS
+    };
+    const char *separator = "";
+    for (int i = 0; i < RH_OPAQUE_COUNT; i++) {
+        if (!(reasons & 1u << i))
+            continue;
+        rh_strbuf_addf(out, "%s%s", separator, words[i]);
+        separator = "; ";
+    }
+}
+
+void rh_words_place(const struct rh_symbols_frame *frame, const struct rh_places *places,
+                    struct rh_strbuf *out)
+{
+    const struct rh_sidecar_location at = {
+        .file = frame->file, .line = frame->line, .column = frame->column};
+    if (!frame->file && frame->image)
+        rh_strbuf_add(out, frame->image);
+    else
+        rh_places_add(places, &at, out);
+}

@@ -1,0 +1,66 @@
+/*
+ * The sentences of a report, which text, HTML and SARIF share: what raced, how that was proved, and
+ * what to try. All add to a strbuf; what is unknown is left out or said to be.
+ *
+ * Sides are 0 and 1 in the order in which they came in the run that is the evidence; of a candidate
+ * without evidence, its first and its second site.
+ */
+#ifndef RH_REPORT_WORDS_H
+#define RH_REPORT_WORDS_H
+
+#include "report/places.h"
+#include "report/report.h"
+
+const char *rh_words_verdict(enum rh_verdict verdict); /* "true race", ... */
+
+/* "collision", "both-orders" or "unordered": the strongest thing that all runs say. */
+const char *rh_words_kind(const struct rh_report_candidate *candidate);
+const char *rh_words_order(enum rh_race_order order); /* "primary", "alternate" */
+
+const struct rh_sidecar_site *rh_words_site(const struct rh_report_candidate *candidate, int side);
+
+/* The function whose line a site is on, as the source calls it. */
+const char *rh_words_function(const struct rh_sidecar_site *site);
+
+/* "write in deposit and read in audit race on account->balance": the same whoever came first. */
+void rh_words_title(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
+
+/* "write of 8 bytes to account->balance" */
+void rh_words_access(const struct rh_sidecar_site *site, struct rh_strbuf *out);
+
+/* "T2, created by T1 (main)"; of a candidate without evidence, the threads the analysis knows. */
+void rh_words_thread(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out);
+
+/* The locks held, "no lock" if none is known to be: those seen in the run, else the analysis's. */
+void rh_words_locks(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out);
+
+/* The memory the two met in; adds nothing if it is unknown. */
+void rh_words_memory(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
+
+/* How the race was proved; the candidate must have evidence. */
+void rh_words_proof(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
+
+/* In how many runs, and in which orders. */
+void rh_words_runs(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
+
+/* What became of runs that raced. */
+void rh_words_consequence(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
+
+/* How often a run could still race unnoticed, "below 12.9 %"; "-" if no run speaks against it. */
+void rh_words_bound(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
+
+/* Why happens-before alone proves nothing in this program; adds nothing if it does. */
+void rh_words_opaque(uint32_t reasons, struct rh_strbuf *out);
+
+struct rh_words_list RH_VEC_BODY(char *);
+
+/* Adds what to try, made from the facts alone. */
+void rh_words_advise(const struct rh_report_candidate *candidate, const struct rh_places *places,
+                     struct rh_words_list *list);
+void rh_words_list_release(struct rh_words_list *list);
+
+/* "bank.c:41:7", "libfoo.so" for a place in a library without debug information, else "?". */
+void rh_words_place(const struct rh_symbols_frame *frame, const struct rh_places *places,
+                    struct rh_strbuf *out);
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * What the files of the store of runs share: the statements and the names of columns, the state of
+ * an open store, and how rows are written, found and checked.
+ */
+#ifndef RH_STORE_RUNS_INT_H
+#define RH_STORE_RUNS_INT_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "store/db.h"
+#include "store/runs.h"
+
+/* Which program: name in the table meta, which is also the member of struct rh_runs_program. */
+#define RH_RUNS_METAS(X) X(build_id) X(name) X(detector) X(sidecar)
+
+/* The tally: column of candidates, member of struct rh_tally. */
+#define RH_RUNS_TALLY(X)                                                                           \
+    X(race, outcomes[RH_OUTCOME_RACE])                                                             \
+    X(no_race, outcomes[RH_OUTCOME_NO_RACE])                                                       \
+    X(timeout, outcomes[RH_OUTCOME_TIMEOUT])                                                       \
+    X(not_seen, outcomes[RH_OUTCOME_NOT_SEEN])                                                     \
+    X(raced_primary, raced[RH_ORDER_PRIMARY])                                                      \
+    X(raced_alternate, raced[RH_ORDER_ALTERNATE])                                                  \
+    X(collisions, collisions)                                                                      \
+    X(suspected, suspected)                                                                        \
+    X(met, met)                                                                                    \
+    X(apart, apart)                                                                                \
+    X(one_thread, one_thread)                                                                      \
+    X(exhausted, exhausted)                                                                        \
+    X(crashes, crashes)                                                                            \
+    X(hangs, hangs)
+
+/* What is true of an answer: enum suffix, member of struct rh_runs_answer. */
+#define RH_RUNS_FLAGS(X)                                                                           \
+    X(RACED_PRIMARY, raced[RH_ORDER_PRIMARY])                                                      \
+    X(RACED_ALTERNATE, raced[RH_ORDER_ALTERNATE])                                                  \
+    X(COLLIDED, collided)                                                                          \
+    X(SUSPECTED, suspected)                                                                        \
+    X(TIMED_OUT, timed_out)                                                                        \
+    X(EXHAUSTED, exhausted)                                                                        \
+    X(CRASHED, crashed)                                                                            \
+    X(HUNG, hung)
+
+enum rh_runs_flag {
+#define RH_RUNS_FLAG_ENUM(id, member) RH_RUNS_FLAG_##id,
+    RH_RUNS_FLAGS(RH_RUNS_FLAG_ENUM)
+#undef RH_RUNS_FLAG_ENUM
+};
+
+#define RH_RUNS_COLUMN(column, member)    ", " #column
+#define RH_RUNS_PARAMETER(column, member) ", ?"
+#define RH_RUNS_STATE_COLUMNS                                                                      \
+    "id, first, second, executions_first, executions_second, vain_primary, vain_alternate,"        \
+    " last_run" RH_RUNS_TALLY(RH_RUNS_COLUMN)
+
+/* One row per statement: enum suffix, SQL. All are prepared at once, so a missing table shows
+ * early. */
+#define RH_RUNS_STATEMENTS(X)                                                                      \
+    X(META, "SELECT value FROM meta WHERE name = ?")                                               \
+    X(SET_META, "INSERT OR REPLACE INTO meta VALUES (?, ?)")                                       \
+    X(ADD_RUN, "INSERT INTO runs (user, started, completed) VALUES (?, ?, 0)")                     \
+    X(ADD_TASK, "INSERT INTO tasks (run, number, candidate, first, second, stage, \"order\","      \
+                " pause_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                      \
+    X(IS_COMPLETED, "SELECT completed FROM runs WHERE number = ?")                                 \
+    X(TASKS, "SELECT number, candidate, first, second, stage, \"order\", pause_us FROM tasks"      \
+             " WHERE run = ? ORDER BY number")                                                     \
+    X(END_RUN, "UPDATE runs SET completed = 1, exit_status = ?, signal = ?, hung = ?, opaque = ?," \
+               " wall_ns = ?, hook_ns = ?, pause_ns = ? WHERE number = ?")                         \
+    X(ANSWER, "UPDATE tasks SET outcome = ?, seen = ?, flags = ?, executions_first = ?,"           \
+              " executions_second = ? WHERE run = ? AND number = ?")                               \
+    X(STATE, "SELECT " RH_RUNS_STATE_COLUMNS " FROM candidates WHERE id = ?")                      \
+    X(STATES, "SELECT " RH_RUNS_STATE_COLUMNS " FROM candidates ORDER BY id")                      \
+    X(SET_STATE, "INSERT OR REPLACE INTO candidates (" RH_RUNS_STATE_COLUMNS ")"                   \
+                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?" RH_RUNS_TALLY(RH_RUNS_PARAMETER) ")")           \
+    /* The one to make room first. */                                                              \
+    X(RACES_ALIKE, "SELECT number, hurt, layout FROM races WHERE candidate = ? AND \"order\" = ?"  \
+                   " AND proof = ? AND proved = ? ORDER BY layout = ?, hurt, number DESC")         \
+    X(ADD_RACE, "INSERT INTO races (candidate, run, \"order\", proof, proved, hurt, layout, race)" \
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                                \
+    X(DROP_RACE, "DELETE FROM races WHERE number = ?")                                             \
+    X(RACE, "SELECT races.number, \"order\", proof, proved, race, completed, exit_status, signal," \
+            " hung, opaque, wall_ns, hook_ns, pause_ns"                                            \
+            " FROM races LEFT JOIN runs ON runs.number = run WHERE candidate = ? AND layout = ?"   \
+            " ORDER BY proved DESC, proof DESC, hurt DESC, races.number LIMIT 1 OFFSET ?")         \
+    X(ADD_IMAGE, "INSERT INTO images VALUES (?, ?, ?, ?)")                                         \
+    X(DROP_IMAGES, "DELETE FROM images WHERE race = ?")                                            \
+    X(IMAGES, "SELECT number, build_id, path FROM images WHERE race = ? ORDER BY number")          \
+    X(TOTALS, "SELECT runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns FROM totals")        \
+    X(SET_TOTALS, "UPDATE totals SET runs = ?, crashed = ?, hung = ?, opaque = ?, wall_ns = ?,"    \
+                  " hook_ns = ?, pause_ns = ?")
+
+enum rh_runs_statement {
+#define RH_RUNS_STATEMENT_ENUM(id, sql) RH_RUNS_##id,
+    RH_RUNS_STATEMENTS(RH_RUNS_STATEMENT_ENUM)
+#undef RH_RUNS_STATEMENT_ENUM
+        RH_RUNS_STATEMENT_COUNT
+};
+
+struct rh_runs {
+    struct rh_db db;
+    sqlite3_stmt *statements[RH_RUNS_STATEMENT_COUNT];
+    struct rh_arena arena;
+    struct rh_runs_program program;
+    /* The walk over the states. They are taken at once: a statement that is left open in the middle
+     * of a table would keep every other process from writing. */
+    RH_VEC(struct rh_runs_state) states;
+    size_t walked; /* handed out; 0 if no walk is under way */
+    size_t start;  /* where the smallest id is: SQLite puts those above INT64_MAX before it */
+    struct rh_image_name images[RH_MAX_IMAGES]; /* of the race last handed out */
+};
+
+#define RH_RUNS_VALUES(...)                                                                        \
+    (const struct rh_db_value[]){__VA_ARGS__},                                                     \
+        (int)(sizeof((const struct rh_db_value[]){__VA_ARGS__}) / sizeof(struct rh_db_value))
+
+/* Runs a statement that changes something, with its parameters. */
+#define RH_RUNS_CHANGE(runs, id, ...)                                                              \
+    rh_db_insert(&(runs)->db, (runs)->statements[RH_RUNS_##id], RH_RUNS_VALUES(__VA_ARGS__))
+
+/* Starts a query and moves to its first row, with *more false if there is none. Who does not step
+ * on to the end must reset it. */
+#define RH_RUNS_FIND(runs, id, more, ...)                                                          \
+    rh_runs_find((runs), (runs)->statements[RH_RUNS_##id], (more), RH_RUNS_VALUES(__VA_ARGS__))
+
+enum rh_status rh_runs_find(struct rh_runs *runs, sqlite3_stmt *query, bool *more,
+                            const struct rh_db_value *values, int count);
+
+enum rh_status rh_runs_fail_damaged(const struct rh_runs *runs, const char *what);
+
+/* The number in a column if it is one and not above `most`; else false. */
+bool rh_runs_take(sqlite3_stmt *row, int column, uint64_t most, uint64_t *number);
+bool rh_runs_take32(sqlite3_stmt *row, int column, uint64_t most, uint32_t *number);
+
+/* A number for SQLite, which has none above INT64_MAX. No counter comes there unless the program
+ * wrote over it. */
+struct rh_db_value rh_runs_counter(uint64_t number);
+
+/* Whether the program crashed: it died of a signal that it brought upon itself. */
+bool rh_runs_crashed(const struct rh_runs_end *end);
+
+/* What the runs so far say of a candidate, and how a run changes it: `answers` are those to the
+ * tasks of `run` about the candidate at `tasks[at]`, of which it is the first. */
+void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
+                         const struct rh_runs_task *tasks, const struct rh_runs_answer *answers,
+                         size_t count, size_t at);
+
+/* Keeps a race of a run, if there is room for it or it is better than one that is kept. */
+enum rh_status rh_runs_keep_race(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
+                                 const struct rh_runs_race *race);
+
+/* How the run of a race ended, from seven columns of runs. */
+bool rh_runs_take_end(sqlite3_stmt *row, int column, struct rh_runs_end *end);
+
+#endif

@@ -1,0 +1,76 @@
+/* What one run changes in what is known of a candidate. Nothing here touches the file. */
+#include "store/runs_int.h"
+
+#include <signal.h>
+
+bool rh_runs_crashed(const struct rh_runs_end *end)
+{
+    static const int own[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (end->signal == own[i])
+            return !end->hung;
+    return false;
+}
+
+/* All that one run says of one candidate, from the answers to one or more tasks. */
+static void merge_answer(struct rh_runs_answer *all, const struct rh_runs_answer *answer)
+{
+    if (answer->outcome < all->outcome)
+        all->outcome = answer->outcome;
+    all->seen |= answer->seen;
+#define MERGE_FLAG(id, member) all->member = all->member || answer->member;
+    RH_RUNS_FLAGS(MERGE_FLAG)
+#undef MERGE_FLAG
+    for (int i = 0; i < 2; i++)
+        if (answer->executions[i] > all->executions[i])
+            all->executions[i] = answer->executions[i];
+}
+
+/* Where the sites were, of a run that neither raced nor saw an order. While a key is off, sites may
+ * meet unseen: that they did not is then not known. */
+static void count_context(struct rh_tally *tally, const struct rh_runs_answer *answer)
+{
+    const uint32_t both = RH_SEEN_FIRST | RH_SEEN_SECOND;
+    if (answer->outcome != RH_OUTCOME_TIMEOUT && answer->outcome != RH_OUTCOME_NOT_SEEN)
+        return;
+    if (answer->seen & (RH_SEEN_MEET | RH_SEEN_HOT) || answer->suspected)
+        return;
+    if (answer->seen & RH_SEEN_THREADS)
+        tally->apart++;
+    else if ((answer->seen & both) == both)
+        tally->one_thread++;
+}
+
+static void count_run(struct rh_tally *tally, const struct rh_runs_answer *answer)
+{
+    tally->outcomes[answer->outcome]++;
+    for (int order = 0; order < 2; order++)
+        tally->raced[order] += answer->raced[order];
+    tally->collisions += answer->collided;
+    tally->suspected += answer->suspected;
+    tally->met += (answer->seen & RH_SEEN_MEET) != 0;
+    tally->exhausted += answer->exhausted && answer->outcome == RH_OUTCOME_TIMEOUT;
+    tally->crashes += answer->crashed;
+    tally->hangs += answer->hung;
+    count_context(tally, answer);
+}
+
+void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
+                         const struct rh_runs_task *tasks, const struct rh_runs_answer *answers,
+                         size_t count, size_t at)
+{
+    struct rh_runs_answer all = answers[at];
+    for (size_t i = at; i < count; i++) {
+        if (tasks[i].candidate.id != tasks[at].candidate.id)
+            continue;
+        merge_answer(&all, &answers[i]);
+        if (answers[i].timed_out)
+            state->vain_us[tasks[i].order] = tasks[i].pause_us;
+    }
+    count_run(&state->tally, &all);
+    for (int i = 0; i < 2; i++)
+        if (all.executions[i] > state->executions[i])
+            state->executions[i] = all.executions[i];
+    if (run > state->last_run)
+        state->last_run = run;
+}
