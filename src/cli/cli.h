@@ -13,7 +13,11 @@
 /* Entry points take what follows the subcommand's name; main prints the message of a failure. */
 enum rh_status rh_cmd_candidates(int argc, char **argv);
 enum rh_status rh_cmd_report(int argc, char **argv);
+enum rh_status rh_cmd_run(int argc, char **argv);
 enum rh_status rh_cmd_sites(int argc, char **argv);
+
+/* What racehive exits with after a command that did not fail; 0 unless the command sets it. */
+extern int rh_cli_exit_status;
 
 /* Whether to write colours to a stream: a terminal that has them, and nobody said NO_COLOR. */
 bool rh_cli_coloured(FILE *stream);

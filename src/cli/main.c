@@ -17,13 +17,16 @@ static const struct subcommand {
 } subcommands[] = {
     {"candidates", "list the pairs of sites of a program that may race", rh_cmd_candidates},
     {"report", "tell what runs of a program have shown", rh_cmd_report},
+    {"run", "run a program and find out which candidates are races", rh_cmd_run},
     {"sites", "list the sites of a program", rh_cmd_sites},
 };
 
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
 
 /* Announced, so that whoever read of them learns that nothing is wrong with the installation. */
-static const char *const announced[] = {"run", "hive", "agent", "classify", "sketch"};
+static const char *const announced[] = {"hive", "agent", "classify", "sketch"};
+
+int rh_cli_exit_status;
 
 bool rh_cli_coloured(FILE *stream)
 {
@@ -119,5 +122,5 @@ int main(int argc, char **argv)
         status = close_output();
     if (status != RH_OK)
         rh_log_error("%s", rh_error_text());
-    return rh_exit_status(status);
+    return status == RH_OK ? rh_cli_exit_status : rh_exit_status(status);
 }

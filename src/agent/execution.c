@@ -1,0 +1,341 @@
+/* One execution of a program: see execution.h. */
+#include "agent/execution.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct rh_execution {
+    struct rh_runs_task tasks[RH_MAX_TASKS];
+    size_t task_count;
+    uint32_t longest_pause_us;
+    char *page_path;
+    struct rh_shared *page;
+    pid_t pid;
+    int pid_fd;
+    bool is_apart;
+    bool is_over;
+    int status;
+    uint64_t began, ended;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- the control page --- */
+
+/* Memory that is a file: /dev/shm where there is one, so that nothing is written to a disk. */
+static int make_page_file(char **path)
+{
+    const char *folders[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        struct rh_strbuf name = RH_STRBUF_INIT;
+        if (!folders[i])
+            continue;
+        rh_strbuf_addf(&name, "%s/racehive-run.XXXXXX", folders[i]);
+        *path = rh_strbuf_detach(&name);
+        int fd = mkostemp(*path, O_CLOEXEC);
+        if (fd >= 0)
+            return fd;
+        free(*path);
+        *path = NULL;
+    }
+    return -1;
+}
+
+static enum rh_status make_page(struct rh_execution *e)
+{
+    int fd = make_page_file(&e->page_path);
+    if (fd < 0)
+        return rh_fail_errno(RH_ERR_IO, "cannot make a control page");
+    enum rh_status status = RH_OK;
+    void *page = MAP_FAILED;
+    if (posix_fallocate(fd, 0, sizeof *e->page) != 0)
+        status = rh_fail(RH_ERR_IO, "no room for the control page %s", e->page_path);
+    else
+        page = mmap(NULL, sizeof *e->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (status == RH_OK && page == MAP_FAILED)
+        status = rh_fail_errno(RH_ERR_IO, "cannot map the control page %s", e->page_path);
+    close(fd);
+    if (status == RH_OK)
+        e->page = page;
+    return status;
+}
+
+static void write_tasks(struct rh_execution *e, const uint32_t *skips)
+{
+    struct rh_control *control = &e->page->control;
+    for (size_t i = 0; i < e->task_count; i++) {
+        const struct rh_runs_task *task = &e->tasks[i];
+        control->tasks[i] = (struct rh_task){
+            .id = (uint32_t)i,
+            .stage = task->stage,
+            .order = task->order,
+            .pause_us = task->pause_us,
+            .skip = skips ? skips[i] : 0,
+            .first = {.site = task->candidate.first},
+            .second = {.site = task->candidate.second},
+        };
+    }
+    control->task_count = (uint32_t)e->task_count;
+    atomic_store(&control->generation, 1);
+    e->page->version = RH_SHARED_VERSION;
+    e->page->magic = RH_SHARED_MAGIC;
+}
+
+/* --- the program --- */
+
+static char *make_options(const struct rh_execution *e, const struct rh_execution_request *request)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    const char *given = getenv("RACEHIVE_OPTIONS");
+    rh_strbuf_addf(&text, "RACEHIVE_OPTIONS=");
+    if (given && *given)
+        rh_strbuf_addf(&text, "%s:", given);
+    rh_strbuf_addf(&text, "detector=%s:control=%s", request->detector, e->page_path);
+    if (*request->options)
+        rh_strbuf_addf(&text, ":%s", request->options);
+    return rh_strbuf_detach(&text);
+}
+
+/* In the child: nothing here may fail half-way without the parent learning of it through `report`,
+ * which closes by itself when the program has begun. */
+static void become(const struct rh_execution_request *request, char *options, int report)
+{
+    int error = 0;
+    if (request->is_apart) {
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    }
+    for (int signal_number = 1; signal_number < NSIG; signal_number++)
+        if (signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP ||
+            signal_number == SIGQUIT || signal_number == SIGPIPE)
+            signal(signal_number, SIG_DFL);
+    int nowhere = request->is_quiet ? open("/dev/null", O_WRONLY) : -1;
+    if (request->input >= 0)
+        dup2(request->input, STDIN_FILENO);
+    if (nowhere >= 0) {
+        dup2(nowhere, STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        close(nowhere);
+    }
+    putenv(options);
+    execvp(request->argv[0], (char *const *)(uintptr_t)request->argv);
+    error = errno;
+    ssize_t written = write(report, &error, sizeof error);
+    _exit(written == sizeof error ? 127 : 126);
+}
+
+static enum rh_status spawn(struct rh_execution *e, const struct rh_execution_request *request)
+{
+    int ends[2], error = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return rh_fail_errno(RH_ERR_IO, "cannot run %s", request->argv[0]);
+    char *options = make_options(e, request);
+    e->began = now_ns();
+    e->pid = fork();
+    if (e->pid == 0)
+        become(request, options, ends[1]);
+    int fork_error = errno;
+    close(ends[1]);
+    free(options);
+    ssize_t got = e->pid > 0 ? read(ends[0], &error, sizeof error) : 0;
+    close(ends[0]);
+    errno = e->pid < 0 ? fork_error : error;
+    if (e->pid > 0 && got <= 0)
+        return RH_OK;
+    if (e->pid > 0)
+        waitpid(e->pid, NULL, 0);
+    e->pid = 0;
+    return rh_fail_errno(errno == ENOENT ? RH_ERR_NOT_FOUND : RH_ERR_IO, "cannot run %s",
+                         request->argv[0]);
+}
+
+enum rh_status rh_execution_start(const struct rh_execution_request *request,
+                                  struct rh_execution **execution)
+{
+    struct rh_execution *e = rh_calloc(1, sizeof *e);
+    e->pid_fd = -1;
+    e->is_apart = request->is_apart;
+    e->longest_pause_us = request->longest_pause_us;
+    e->task_count = request->task_count < RH_MAX_TASKS ? request->task_count : RH_MAX_TASKS;
+    if (e->task_count)
+        memcpy(e->tasks, request->tasks, e->task_count * sizeof *e->tasks);
+    enum rh_status status = make_page(e);
+    if (status == RH_OK) {
+        write_tasks(e, request->skips);
+        status = spawn(e, request);
+    }
+    if (status == RH_OK) {
+        e->pid_fd = (int)syscall(SYS_pidfd_open, e->pid, 0);
+        if (e->pid_fd < 0)
+            status = rh_fail_errno(RH_ERR_UNSUPPORTED, "cannot watch the process");
+    }
+    if (status != RH_OK) {
+        rh_execution_free(e);
+        return status;
+    }
+    *execution = e;
+    return RH_OK;
+}
+
+int rh_execution_fd(const struct rh_execution *e)
+{
+    return e->pid_fd;
+}
+
+uint64_t rh_execution_age(const struct rh_execution *e)
+{
+    return now_ns() - e->began;
+}
+
+void rh_execution_signal(const struct rh_execution *e, int signal)
+{
+    if (e->pid > 0 && !e->is_over)
+        kill(e->is_apart ? -e->pid : e->pid, signal);
+}
+
+/* --- answers --- */
+
+static bool is_steered(const struct rh_execution *e, size_t task)
+{
+    const struct rh_result *result = &e->page->results[task];
+    return atomic_load(&result->seen) & RH_SEEN_STEERED || atomic_load(&result->raced[0]) ||
+           atomic_load(&result->raced[1]);
+}
+
+bool rh_execution_is_steered(const struct rh_execution *e)
+{
+    for (size_t i = 0; i < e->task_count; i++)
+        if (is_steered(e, i))
+            return true;
+    return false;
+}
+
+/* That no order was seen proves something only where all synchronisation is seen. */
+static bool is_proved(const struct rh_race *race)
+{
+    return race->proof == RH_PROOF_COLLISION || !race->opaque;
+}
+
+static void read_races(const struct rh_execution *e, struct rh_execution_ending *ending)
+{
+    uint32_t count = atomic_load(&e->page->race_count);
+    for (uint32_t i = 0; i < count && i < RH_MAX_RACES; i++) {
+        const struct rh_race *race = &e->page->races[i];
+        if (!atomic_load(&race->ready) || race->task >= e->task_count)
+            continue;
+        struct rh_runs_answer *answer = &ending->answers[race->task];
+        bool proved = is_proved(race);
+        if (proved)
+            answer->raced[race->order == RH_ORDER_ALTERNATE] = true;
+        else
+            answer->suspected = true;
+        answer->collided |= race->proof == RH_PROOF_COLLISION;
+        ending->races[ending->race_count++] = (struct rh_runs_race){
+            .candidate = e->tasks[race->task].candidate.id,
+            .proved = proved,
+            .race = *race,
+            .images = e->page->images,
+        };
+    }
+}
+
+/* A first access that every thread learned of speaks against a race only if the two sites met. */
+static bool saw_order(const struct rh_result *result, uint32_t seen)
+{
+    return atomic_load(&result->ordered[0]) || atomic_load(&result->ordered[1]) ||
+           (seen & RH_SEEN_MEET && atomic_load(&result->learned));
+}
+
+/* Signals by which a program dies of itself. */
+static bool is_crash(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+           signal == SIGABRT;
+}
+
+static void read_answer(const struct rh_execution *e, size_t task, const struct rh_runs_end *end,
+                        struct rh_runs_answer *answer)
+{
+    const struct rh_result *result = &e->page->results[task];
+    bool failed = is_crash(end->signal) && !end->hung;
+    answer->seen = atomic_load(&result->seen);
+    answer->timed_out = atomic_load(&result->timeouts) > 0;
+    answer->exhausted = answer->timed_out && e->tasks[task].pause_us >= e->longest_pause_us;
+    answer->crashed = failed && is_steered(e, task);
+    answer->hung = end->hung && is_steered(e, task);
+    for (int i = 0; i < 2; i++)
+        answer->executions[i] = atomic_load(&result->executions[i]);
+    if (answer->raced[0] || answer->raced[1])
+        answer->outcome = RH_OUTCOME_RACE;
+    else if (saw_order(result, answer->seen) && !answer->suspected)
+        answer->outcome = RH_OUTCOME_NO_RACE;
+    else if (answer->timed_out)
+        answer->outcome = RH_OUTCOME_TIMEOUT;
+    else
+        answer->outcome = RH_OUTCOME_NOT_SEEN;
+}
+
+/* The runtime has told of its start if it is there at all. */
+static bool has_started(const struct rh_shared *page)
+{
+    return atomic_load(&page->ring.head) > 0;
+}
+
+void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_ending *ending)
+{
+    memset(ending, 0, sizeof *ending);
+    if (!e->is_over) {
+        while (waitpid(e->pid, &e->status, 0) < 0 && errno == EINTR)
+            continue;
+        e->is_over = true;
+        e->ended = now_ns();
+    }
+    ending->started = has_started(e->page);
+    ending->end = (struct rh_runs_end){
+        .exit_status = WIFEXITED(e->status) ? WEXITSTATUS(e->status) : 0,
+        .signal = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0,
+        .hung = hung,
+        .opaque = atomic_load(&e->page->opaque),
+        .wall_ns = e->ended - e->began,
+        .hook_ns = atomic_load(&e->page->hook_ns),
+        .pause_ns = atomic_load(&e->page->pause_ns),
+    };
+    read_races(e, ending);
+    for (size_t i = 0; i < e->task_count; i++)
+        read_answer(e, i, &ending->end, &ending->answers[i]);
+}
+
+void rh_execution_free(struct rh_execution *e)
+{
+    if (e->pid > 0 && !e->is_over) {
+        rh_execution_signal(e, SIGKILL);
+        waitpid(e->pid, NULL, 0);
+    }
+    if (e->pid_fd >= 0)
+        close(e->pid_fd);
+    if (e->page)
+        munmap(e->page, sizeof *e->page);
+    if (e->page_path)
+        unlink(e->page_path);
+    free(e->page_path);
+    free(e);
+}

@@ -1,0 +1,316 @@
+/* `racehive run`: runs a program under a detector and tells which candidates are races. */
+#include "base/args.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "cli/cli.h"
+#include "cli/crowd.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { EXIT_RACE = 66, LISTED = 10000, US_PER_MS = 1000 };
+
+struct options {
+    const char *detector;
+    uint64_t runs, users, jobs;
+    uint64_t tasks_per_run, screen;
+    uint64_t pause_ms, pause_step_ms, longest_pause_ms;
+    double max_overhead;
+    bool no_steering;
+    uint64_t timeout;
+    uint64_t seed;
+    uint64_t exitcode; /* UINT64_MAX: not given */
+    bool show_output;
+    const char *store, *json, *symbols, *hive;
+};
+
+/* What is open while the command runs. */
+struct session {
+    const struct options *options;
+    char *program; /* the path that is executed */
+    char *name;
+    char *sidecar_path, *store_path;
+    struct rh_sidecar *sidecar;
+    struct rh_runs *runs;
+    struct rh_pool *pool;
+};
+
+/* --- options --- */
+
+static enum rh_status check_options(const struct options *o)
+{
+    if (strcmp(o->detector, "racemob") != 0)
+        return rh_fail(RH_ERR_USAGE, "no detector '%s' in this version (there is: racemob)",
+                       o->detector);
+    if (o->hive)
+        return rh_fail(RH_ERR_USAGE, "--hive is not part of this version (racehive %s)",
+                       RH_VERSION);
+    if (o->runs && o->users)
+        return rh_fail(RH_ERR_USAGE, "--runs and --users do not go together (see 'racehive run "
+                                     "--help')");
+    if (o->jobs == 0 || o->jobs > 1024)
+        return rh_fail(RH_ERR_USAGE, "--jobs is 1 to 1024");
+    if (o->tasks_per_run == 0 || o->tasks_per_run > RH_MAX_TASKS)
+        return rh_fail(RH_ERR_USAGE, "--tasks-per-run is 1 to %u", RH_MAX_TASKS);
+    if (o->max_overhead < 0 || o->max_overhead > 1000)
+        return rh_fail(RH_ERR_USAGE, "--max-overhead is a share of the time, such as 0.02");
+    if (o->exitcode != UINT64_MAX && o->exitcode > 255)
+        return rh_fail(RH_ERR_USAGE, "--exitcode is 0 to 255");
+    if (o->longest_pause_ms > 3600000 || o->pause_ms > o->longest_pause_ms)
+        return rh_fail(RH_ERR_USAGE, "--pause is at most --longest-pause, and that an hour");
+    return RH_OK;
+}
+
+/* --- opening --- */
+
+/* A name without a slash is a file here, as the other commands take it, or a command. */
+static char *resolve_program(const char *operand)
+{
+    if (strchr(operand, '/') || access(operand, X_OK) != 0)
+        return rh_strdup(operand);
+    struct rh_strbuf path = RH_STRBUF_INIT;
+    rh_strbuf_addf(&path, "./%s", operand);
+    return rh_strbuf_detach(&path);
+}
+
+static enum rh_status open_store(struct session *s)
+{
+    const struct options *o = s->options;
+    const char *build_id = rh_sidecar_get_meta(s->sidecar, RH_SIDECAR_META_BUILD_ID);
+    if (!build_id)
+        return rh_fail(RH_ERR_INPUT, "%s has no build id, so runs cannot be kept", s->program);
+    enum rh_status status = RH_OK;
+    if (o->store)
+        s->store_path = rh_strdup(o->store);
+    else
+        status = rh_runs_default_path(build_id, o->detector, &s->store_path);
+    char *sidecar = realpath(s->sidecar_path, NULL);
+    const struct rh_runs_program program = {
+        .build_id = build_id,
+        .name = s->name,
+        .detector = o->detector,
+        .sidecar = sidecar ? sidecar : s->sidecar_path,
+    };
+    if (status == RH_OK)
+        status = rh_runs_open(s->store_path, &program, &s->runs);
+    free(sidecar);
+    return status;
+}
+
+static enum rh_status open_pool(struct session *s)
+{
+    const struct options *o = s->options;
+    const struct rh_pool_options pool = {
+        .tasks_per_run = (uint32_t)o->tasks_per_run,
+        .screened_per_run = o->screen < RH_MAX_TASKS ? (uint32_t)o->screen : RH_MAX_TASKS,
+        .first_pause_us = (uint32_t)(o->pause_ms * US_PER_MS),
+        .pause_step_us = (uint32_t)(o->pause_step_ms * US_PER_MS),
+        .longest_pause_us = (uint32_t)(o->longest_pause_ms * US_PER_MS),
+        .steers = !o->no_steering,
+        .seed = o->seed,
+    };
+    return rh_pool_open(s->sidecar, s->runs, &pool, &s->pool);
+}
+
+static enum rh_status open_session(struct session *s, const char *operand)
+{
+    const char *slash = strrchr(operand, '/');
+    s->name = rh_strdup(slash ? slash + 1 : operand);
+    s->program = resolve_program(operand);
+    enum rh_status status = rh_sidecar_find(s->program, s->options->symbols, &s->sidecar_path);
+    if (status == RH_OK)
+        status = rh_sidecar_open(s->sidecar_path, &s->sidecar);
+    if (status == RH_OK)
+        status = rh_sidecar_check_analysed(s->sidecar);
+    if (status == RH_OK)
+        status = open_store(s);
+    if (status == RH_OK)
+        status = open_pool(s);
+    return status;
+}
+
+static void close_session(struct session *s)
+{
+    if (s->pool)
+        rh_pool_close(s->pool);
+    if (s->runs)
+        rh_runs_close(s->runs);
+    if (s->sidecar)
+        rh_sidecar_close(s->sidecar);
+    free(s->sidecar_path);
+    free(s->store_path);
+    free(s->program);
+    free(s->name);
+}
+
+/* --- the end --- */
+
+static enum rh_status write_json(const struct rh_report *report, const char *path)
+{
+    struct rh_file file;
+    enum rh_status status = rh_file_begin(&file, path, 0666);
+    if (status != RH_OK)
+        return status;
+    status = rh_report_write(report, RH_REPORT_JSON, file.stream, false);
+    if (status == RH_OK)
+        return rh_file_commit(&file);
+    rh_file_abort(&file);
+    return status;
+}
+
+static bool has_true_race(const struct rh_report *report)
+{
+    for (size_t i = 0; i < report->candidates.len; i++)
+        if (report->candidates.data[i].verdict == RH_VERDICT_TRUE_RACE)
+            return true;
+    return false;
+}
+
+static enum rh_status report(struct session *s, bool *raced)
+{
+    struct rh_report made = {0};
+    const struct rh_report_options options = {.untried_until = LISTED, .program = s->program};
+    enum rh_status status = rh_report_load(s->runs, s->sidecar, &options, &made);
+    if (status == RH_OK) {
+        *raced = has_true_race(&made);
+        rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
+        if (s->options->json)
+            status = write_json(&made, s->options->json);
+    }
+    rh_report_release(&made);
+    return status;
+}
+
+static int choose_exit(const struct options *o, bool raced, const struct rh_crowd_result *result)
+{
+    if (result->interrupted)
+        return 128 + result->interrupted;
+    if (raced && o->exitcode == UINT64_MAX)
+        return EXIT_RACE;
+    if (raced && o->exitcode)
+        return (int)o->exitcode;
+    return result->exit_status;
+}
+
+static enum rh_status run(const struct rh_args *args, struct options *options)
+{
+    if (args->argc == 0)
+        return rh_fail(RH_ERR_USAGE, "which program? (see 'racehive run --help')");
+    if (!options->runs && !options->users)
+        options->runs = 1;
+    struct session s = {.options = options};
+    enum rh_status status = check_options(options);
+    if (status == RH_OK)
+        status = open_session(&s, args->argv[0]);
+    if (status == RH_OK) {
+        args->argv[0] = s.program;
+        char limits[64];
+        snprintf(limits, sizeof limits, "max_overhead=%.6f%s", options->max_overhead,
+                 options->no_steering ? ":steer=0" : "");
+        const struct rh_crowd_options crowd = {
+            .argv = (const char *const *)args->argv,
+            .program = s.name,
+            .detector = options->detector,
+            .run_options = limits,
+            .runs = options->runs,
+            .users = options->users,
+            .jobs = (uint32_t)options->jobs,
+            .longest_pause_us = (uint32_t)(options->longest_pause_ms * US_PER_MS),
+            .time_limit_ns = options->timeout * 1000000000,
+            .shows_output = options->show_output,
+        };
+        struct rh_crowd_result result;
+        bool raced = false;
+        status = rh_crowd_run(s.pool, s.runs, &crowd, &result);
+        if (status == RH_OK)
+            status = report(&s, &raced);
+        if (status == RH_OK)
+            rh_cli_exit_status = choose_exit(options, raced, &result);
+    }
+    close_session(&s);
+    return status;
+}
+
+static uint64_t random_seed(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 20 ^ (uint64_t)getpid() << 40;
+}
+
+enum rh_status rh_cmd_run(int argc, char **argv)
+{
+    struct options options = {
+        .detector = "racemob",
+        .jobs = 1,
+        .tasks_per_run = 1,
+        .screen = 31,
+        .pause_ms = 1,
+        .pause_step_ms = 50,
+        .longest_pause_ms = 200,
+        .max_overhead = 0.02,
+        .seed = random_seed(),
+        .exitcode = UINT64_MAX,
+    };
+    const struct rh_option table[] = {
+        RH_OPTION_STRING("detector", &options.detector, "NAME", "the detector: racemob"),
+        RH_OPTION_UINT("runs", &options.runs, "N", "execute the program N times (1)"),
+        RH_OPTION_UINT("users", &options.users, "N",
+                       "simulate N users, each of whom works on one candidate in a few runs"),
+        RH_OPTION_UINT("jobs", &options.jobs, "J", "keep J runs going at a time (1)"),
+        RH_OPTION_STRING("store", &options.store, "PATH",
+                         "keep what is learned in PATH instead of the user's data folder"),
+        RH_OPTION_STRING("json", &options.json, "FILE", "write the report as JSON to FILE"),
+        RH_OPTION_UINT("tasks-per-run", &options.tasks_per_run, "N",
+                       "candidates that a run validates (1)"),
+        RH_OPTION_UINT("screen", &options.screen, "N",
+                       "candidates whose context a run watches beside (31)"),
+        RH_OPTION_DOUBLE("max-overhead", &options.max_overhead, "SHARE",
+                         "share of its time that a run may lose to hooks, and to pauses (0.02)"),
+        RH_OPTION_FLAG("no-steering", &options.no_steering,
+                       "never hold a thread to bring about an order"),
+        RH_OPTION_UINT("pause", &options.pause_ms, "MS", "first pause for steering (1)"),
+        RH_OPTION_UINT("pause-step", &options.pause_step_ms, "MS",
+                       "what a pause in vain adds to the next (50)"),
+        RH_OPTION_UINT("longest-pause", &options.longest_pause_ms, "MS", "longest pause (200)"),
+        RH_OPTION_UINT("timeout", &options.timeout, "SECONDS",
+                       "end runs that take longer (found out by the first runs)"),
+        RH_OPTION_UINT("exitcode", &options.exitcode, "N",
+                       "exit status if there is a true race (66); 0 keeps the program's"),
+        RH_OPTION_FLAG("show-output", &options.show_output,
+                       "show the output of every run, not only of the first"),
+        RH_OPTION_UINT("seed", &options.seed, "N", "start of the random choices"),
+        RH_OPTION_STRING("symbols", &options.symbols, "FILE",
+                         "take the candidates from FILE, the program's .racehive file"),
+        RH_OPTION_STRING("hive", &options.hive, "URL", "ask a hive for tasks"),
+        RH_OPTION_END,
+    };
+    const struct rh_command command = {
+        .name = "racehive run",
+        .synopsis = "[OPTIONS] PROG [ARGS...]",
+        .summary =
+            "Runs PROG, a program built with racehive-cc, and finds out which of its candidates\n"
+            "are races: each run validates a candidate and watches some others. What is learned\n"
+            "is kept, so that later runs go on where earlier ones ended.",
+        .examples = "  racehive run --runs=64 ./bank\n"
+                    "  racehive run --users=100 --jobs=4 ./bank 1000\n"
+                    "  racehive run --runs=20 --json=races.json ./server --once < requests",
+        .options = table,
+        .stop_at_operand = true,
+    };
+    struct rh_args args;
+    enum rh_status status = rh_args_parse(&command, argc, argv, &args);
+    if (status != RH_OK)
+        return status;
+    if (args.help) {
+        rh_args_print_help(&command, stdout);
+        return RH_OK;
+    }
+    return run(&args, &options);
+}

@@ -1,0 +1,341 @@
+/* Many runs of a program: see crowd.h. */
+#include "cli/crowd.h"
+
+#include "agent/execution.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NO_USER = -1, LOOK_MS = 200, GRACE_NS = 2000000000 };
+
+/* One execution under way, and whose it is. */
+struct job {
+    struct rh_execution *execution; /* NULL: free */
+    struct rh_assignment assignment;
+    uint64_t run;
+    int64_t user;      /* NO_USER when runs are counted */
+    size_t entry;      /* the user's candidate */
+    uint32_t attempt;  /* the user's next */
+    uint64_t ended_at; /* age at which we asked it to end; 0: we did not */
+    int input;
+};
+
+struct crowd {
+    const struct rh_crowd_options *options;
+    struct rh_pool *pool;
+    struct rh_runs *runs;
+    struct rh_crowd_result *result;
+    struct job *jobs;
+    uint64_t started, users_started;
+    uint64_t slowest_ns; /* of the runs that came to an end */
+    char *input_path;    /* of what the program reads; NULL: nothing */
+    bool is_many;
+};
+
+static atomic_int interrupt_signal;
+
+static void note_interrupt(int signal)
+{
+    atomic_store(&interrupt_signal, signal);
+}
+
+/* --- standard input: every run reads the same --- */
+
+static enum rh_status copy_input(int to)
+{
+    char bytes[65536];
+    for (;;) {
+        ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+        if (got == 0)
+            return RH_OK;
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return rh_fail_errno(RH_ERR_IO, "cannot read standard input");
+        for (ssize_t done = 0; done < got;) {
+            ssize_t put = write(to, bytes + done, (size_t)(got - done));
+            if (put < 0)
+                return rh_fail_errno(RH_ERR_IO, "cannot keep standard input for the runs");
+            done += put;
+        }
+    }
+}
+
+/* A terminal is nobody's: many programs cannot read from it at once. */
+static enum rh_status keep_input(struct crowd *c)
+{
+    struct stat info;
+    if (!c->is_many || isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &info) != 0 ||
+        S_ISCHR(info.st_mode))
+        return RH_OK;
+    const char *folder = getenv("TMPDIR");
+    char path[4096];
+    snprintf(path, sizeof path, "%s/racehive-input.XXXXXX", folder ? folder : "/tmp");
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        return rh_fail_errno(RH_ERR_IO, "cannot make %s", path);
+    c->input_path = rh_strdup(path);
+    enum rh_status status = copy_input(fd);
+    close(fd);
+    return status;
+}
+
+static int open_input(const struct crowd *c)
+{
+    if (!c->is_many)
+        return -1;
+    return open(c->input_path ? c->input_path : "/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* --- starting --- */
+
+static bool assign_to_user(struct crowd *c, struct job *job)
+{
+    if (job->user != NO_USER &&
+        rh_pool_assign_user(c->pool, job->entry, job->attempt++, &job->assignment))
+        return true;
+    while (c->users_started < c->options->users && rh_pool_draw(c->pool, &job->entry)) {
+        job->user = (int64_t)c->users_started++;
+        job->attempt = 0;
+        if (rh_pool_assign_user(c->pool, job->entry, job->attempt++, &job->assignment))
+            return true;
+    }
+    job->user = NO_USER;
+    return false;
+}
+
+/* False if there is nothing to do, or nothing to do it with. A program without candidates runs all
+ * the same, as often as was asked. */
+static bool assign(struct crowd *c, struct job *job)
+{
+    if (c->options->users)
+        return assign_to_user(c, job);
+    if (c->started >= c->options->runs)
+        return false;
+    rh_pool_assign(c->pool, &job->assignment);
+    return true;
+}
+
+static enum rh_status start(struct crowd *c, struct job *job)
+{
+    const struct rh_crowd_options *o = c->options;
+    struct rh_assignment *a = &job->assignment;
+    bool is_first = c->started == 0;
+    enum rh_status status = rh_runs_begin(c->runs, job->user == NO_USER ? 0 : (uint32_t)job->user,
+                                          a->tasks, a->count, &job->run);
+    if (status != RH_OK)
+        return status;
+    job->input = open_input(c);
+    const struct rh_execution_request request = {
+        .argv = o->argv,
+        .options = o->run_options,
+        .detector = o->detector,
+        .tasks = a->tasks,
+        .skips = a->skips,
+        .task_count = a->count,
+        .longest_pause_us = o->longest_pause_us,
+        .input = job->input,
+        .is_quiet = c->is_many && !is_first && !o->shows_output,
+        .is_apart = c->is_many,
+    };
+    status = rh_execution_start(&request, &job->execution);
+    job->ended_at = 0;
+    c->started++;
+    if (job->input >= 0)
+        close(job->input);
+    return status;
+}
+
+/* --- ending --- */
+
+static int shell_status(const struct rh_runs_end *end)
+{
+    return end->signal ? 128 + end->signal : end->exit_status;
+}
+
+static enum rh_status complete(struct crowd *c, struct job *job)
+{
+    static struct rh_execution_ending ending; /* large, and only one at a time */
+    bool hung = job->ended_at != 0;
+    rh_execution_finish(job->execution, hung, &ending);
+    int exit_status = shell_status(&ending.end);
+    if (!c->result->exit_status)
+        c->result->exit_status = exit_status;
+    if (!hung && ending.end.wall_ns > c->slowest_ns)
+        c->slowest_ns = ending.end.wall_ns;
+    if (!ending.started && !c->result->completed)
+        rh_log_warn("%s did not start Racehive's runtime: was it switched off, or replaced by a "
+                    "program without it?",
+                    c->options->program);
+    enum rh_status status =
+        rh_runs_complete(c->runs, job->run, &ending.end, ending.answers, job->assignment.count,
+                         ending.races, ending.race_count);
+    if (status == RH_OK)
+        status = rh_pool_completed(c->pool, &job->assignment);
+    c->result->completed++;
+    rh_execution_free(job->execution);
+    job->execution = NULL;
+    return status;
+}
+
+static void forget(struct crowd *c, struct job *job)
+{
+    if (!job->execution)
+        return;
+    rh_pool_abandoned(c->pool, &job->assignment);
+    rh_execution_free(job->execution);
+    job->execution = NULL;
+}
+
+/* How long a run may take: much longer than any before. */
+static uint64_t limit_of(const struct crowd *c)
+{
+    enum { TIMES = 10 };
+    const uint64_t extra = 10000000000;
+    if (c->options->time_limit_ns)
+        return c->options->time_limit_ns;
+    return c->slowest_ns ? TIMES * c->slowest_ns + extra : UINT64_MAX;
+}
+
+static void end_late(struct crowd *c, struct job *job)
+{
+    uint64_t age = rh_execution_age(job->execution);
+    if (job->ended_at && age > job->ended_at + GRACE_NS) {
+        rh_execution_signal(job->execution, SIGKILL);
+    } else if (!job->ended_at && age > limit_of(c)) {
+        job->ended_at = age;
+        rh_execution_signal(job->execution, SIGTERM);
+    }
+}
+
+/* --- the loop --- */
+
+static void show_progress(const struct crowd *c, uint32_t active)
+{
+    struct rh_pool_counts counts;
+    rh_pool_count(c->pool, &counts);
+    char goal[64] = "";
+    if (c->options->runs)
+        snprintf(goal, sizeof goal, " of %" PRIu64, c->options->runs);
+    else
+        snprintf(goal, sizeof goal, ", user %" PRIu64 " of %" PRIu64, c->users_started,
+                 c->options->users);
+    rh_progress("%s: run %" PRIu64 "%s, %u under way; %" PRIu64 " true %s; %" PRIu64
+                " met, %" PRIu64 " tried of %" PRIu64 " candidates",
+                c->options->program, c->result->completed, goal, active, counts.true_races,
+                counts.true_races == 1 ? "race" : "races", counts.met, counts.tried, counts.all);
+}
+
+static enum rh_status fill_jobs(struct crowd *c, uint32_t *active)
+{
+    *active = 0;
+    for (uint32_t i = 0; i < c->options->jobs; i++) {
+        struct job *job = &c->jobs[i];
+        if (!job->execution && assign(c, job)) {
+            enum rh_status status = start(c, job);
+            if (status != RH_OK)
+                return status;
+        }
+        *active += job->execution != NULL;
+    }
+    return RH_OK;
+}
+
+static void wait_for_any(struct crowd *c, struct pollfd *fds)
+{
+    for (uint32_t i = 0; i < c->options->jobs; i++) {
+        struct rh_execution *e = c->jobs[i].execution;
+        fds[i] = (struct pollfd){.fd = e ? rh_execution_fd(e) : -1, .events = POLLIN};
+    }
+    if (poll(fds, c->options->jobs, LOOK_MS) < 0)
+        memset(fds, 0, c->options->jobs * sizeof *fds);
+}
+
+static enum rh_status turn(struct crowd *c, struct pollfd *fds, uint32_t *active)
+{
+    enum rh_status status = fill_jobs(c, active);
+    if (status != RH_OK || !*active)
+        return status;
+    if (c->is_many)
+        show_progress(c, *active);
+    wait_for_any(c, fds);
+    for (uint32_t i = 0; i < c->options->jobs && status == RH_OK; i++) {
+        struct job *job = &c->jobs[i];
+        if (!job->execution)
+            continue;
+        if (fds[i].revents)
+            status = complete(c, job);
+        else
+            end_late(c, job);
+    }
+    return status;
+}
+
+/* A single run at a terminal gets the terminal's signals itself, and we wait for its end; many runs
+ * do not, and are ended. */
+static bool is_stopped(const struct crowd *c)
+{
+    int signal = atomic_load(&interrupt_signal);
+    if (!signal)
+        return false;
+    c->result->interrupted = signal;
+    return c->is_many;
+}
+
+static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+enum { INTERRUPTS = sizeof interrupts / sizeof interrupts[0] };
+
+static enum rh_status loop(struct crowd *c)
+{
+    struct sigaction before[INTERRUPTS], noting = {.sa_handler = note_interrupt};
+    struct pollfd *fds = rh_calloc(c->options->jobs, sizeof *fds);
+    uint32_t active = 1;
+    atomic_store(&interrupt_signal, 0);
+    for (int i = 0; i < INTERRUPTS; i++)
+        sigaction(interrupts[i], &noting, &before[i]);
+    enum rh_status status = RH_OK;
+    while (status == RH_OK && active && !is_stopped(c))
+        status = turn(c, fds, &active);
+    rh_progress_end();
+    for (uint32_t i = 0; i < c->options->jobs; i++)
+        forget(c, &c->jobs[i]);
+    for (int i = 0; i < INTERRUPTS; i++)
+        sigaction(interrupts[i], &before[i], NULL);
+    free(fds);
+    return status;
+}
+
+enum rh_status rh_crowd_run(struct rh_pool *pool, struct rh_runs *runs,
+                            const struct rh_crowd_options *options, struct rh_crowd_result *result)
+{
+    struct crowd c = {
+        .options = options,
+        .pool = pool,
+        .runs = runs,
+        .result = result,
+        .jobs = rh_calloc(options->jobs, sizeof *c.jobs),
+        .is_many = options->users > 0 || options->runs > 1,
+    };
+    *result = (struct rh_crowd_result){0};
+    for (uint32_t i = 0; i < options->jobs; i++)
+        c.jobs[i].user = NO_USER;
+    enum rh_status status = keep_input(&c);
+    if (status == RH_OK)
+        status = loop(&c);
+    if (c.input_path)
+        unlink(c.input_path);
+    free(c.input_path);
+    free(c.jobs);
+    return status;
+}

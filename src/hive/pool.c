@@ -1,0 +1,352 @@
+/* The assignment of tasks to runs: see pool.h. */
+#include "hive/pool.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Candidates that are looked at when one is to be chosen; more come in as these are settled. */
+enum { WINDOW = 20000, NO_ENTRY = -1 };
+
+struct entry {
+    struct rh_runs_candidate candidate;
+    uint32_t score;
+    uint32_t attempts;  /* that validated it, in this process and in flight */
+    uint32_t screened;  /* times its context was watched */
+    uint32_t users;     /* who have it as their own */
+    uint32_t in_flight; /* runs under way that validate it */
+    bool same;          /* its two sites are one: it has only one order */
+    struct rh_tally tally;
+    uint64_t executions[2];
+    uint32_t vain_us[2];
+};
+
+struct rh_pool {
+    struct rh_pool_options options;
+    struct rh_runs *runs;
+    struct rh_candidates *candidates;
+    struct rh_candidates_totals totals;
+    RH_VEC(struct entry) entries;
+    struct rh_map by_id; /* -> position in entries */
+    size_t open;         /* entries that are no true races */
+    size_t cursor;       /* where screening goes on */
+    bool is_drained;     /* every candidate is an entry */
+    uint64_t random;
+};
+
+/* --- chance --- */
+
+static uint64_t next_random(struct rh_pool *pool)
+{
+    uint64_t x = pool->random;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    pool->random = x;
+    return x * 0x2545f4914f6cdd1dull;
+}
+
+static uint64_t random_below(struct rh_pool *pool, uint64_t limit)
+{
+    return limit ? (next_random(pool) >> 16) % limit : 0;
+}
+
+/* --- entries --- */
+
+static bool is_true_race(const struct entry *e)
+{
+    return rh_verdict_of(rh_verdict_ground(&e->tally)) == RH_VERDICT_TRUE_RACE;
+}
+
+static uint64_t asked(const struct rh_tally *tally)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < RH_OUTCOME_COUNT; i++)
+        sum += tally->outcomes[i];
+    return sum;
+}
+
+static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
+{
+    struct rh_runs_state state;
+    bool known;
+    enum rh_status status = rh_runs_get_state(pool->runs, e->candidate.id, &state, &known);
+    if (status != RH_OK || !known)
+        return status;
+    e->tally = state.tally;
+    memcpy(e->executions, state.executions, sizeof e->executions);
+    memcpy(e->vain_us, state.vain_us, sizeof e->vain_us);
+    return RH_OK;
+}
+
+/* Several pairs of sites may have one id, copies of the same source: each is its own candidate
+ * here, but the store counts them together, so only the first is asked about. */
+static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candidate *c)
+{
+    if (!rh_map_put(&pool->by_id, c->id, pool->entries.len))
+        return RH_OK;
+    struct entry e = {
+        .candidate = {.id = c->id, .first = c->first->number, .second = c->second->number},
+        .score = c->group->score,
+        .same = c->first->number == c->second->number,
+    };
+    enum rh_status status = load_state(pool, &e);
+    e.attempts = (uint32_t)(asked(&e.tally) - e.tally.outcomes[RH_OUTCOME_NOT_SEEN]);
+    pool->open += !is_true_race(&e);
+    rh_vec_push(&pool->entries, e);
+    return status;
+}
+
+/* Takes candidates in until the window is full. */
+static enum rh_status refill(struct rh_pool *pool)
+{
+    struct rh_candidate candidate;
+    enum rh_status status = RH_OK;
+    while (status == RH_OK && !pool->is_drained && pool->open < WINDOW) {
+        if (rh_candidates_next(pool->candidates, &candidate))
+            status = add_candidate(pool, &candidate);
+        else
+            pool->is_drained = true;
+    }
+    return status;
+}
+
+enum rh_status rh_pool_open(struct rh_sidecar *sidecar, struct rh_runs *runs,
+                            const struct rh_pool_options *options, struct rh_pool **pool)
+{
+    struct rh_pool *p = rh_calloc(1, sizeof *p);
+    p->options = *options;
+    p->runs = runs;
+    p->random = options->seed * 0x9e3779b97f4a7c15ull + 1;
+    enum rh_status status = rh_candidates_open(sidecar, NULL, &p->candidates);
+    if (status == RH_OK) {
+        rh_candidates_count(p->candidates, &p->totals);
+        status = refill(p);
+    }
+    if (status != RH_OK) {
+        rh_pool_close(p);
+        return status;
+    }
+    *pool = p;
+    return RH_OK;
+}
+
+void rh_pool_close(struct rh_pool *pool)
+{
+    if (pool->candidates)
+        rh_candidates_close(pool->candidates);
+    rh_vec_free(&pool->entries);
+    rh_map_release(&pool->by_id);
+    free(pool);
+}
+
+/* --- attempts --- */
+
+static uint32_t next_pause(const struct rh_pool_options *o, uint32_t vain_us)
+{
+    uint32_t pause = vain_us ? vain_us + o->pause_step_us : o->first_pause_us;
+    return pause < o->longest_pause_us ? pause : o->longest_pause_us;
+}
+
+/* An execution of the site that is to wait: small numbers are as likely as all larger ones of the
+ * same length, because most sites run either a few times or very often. */
+static uint32_t choose_skip(struct rh_pool *pool, const struct entry *e, enum rh_race_order order)
+{
+    uint64_t executions = e->executions[e->same || order == RH_ORDER_ALTERNATE ? 0 : 1];
+    uint64_t limit = 1;
+    if (executions < 2 || next_random(pool) & 1)
+        return 0;
+    while (limit < executions && next_random(pool) & 3)
+        limit *= 2;
+    uint64_t skip = random_below(pool, limit < executions ? limit : executions);
+    return skip < UINT32_MAX ? (uint32_t)skip : UINT32_MAX;
+}
+
+/* The attempts at a candidate: one without a pause, then by turns for the two orders. */
+static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e,
+                                        uint32_t attempt, uint32_t *skip)
+{
+    const struct rh_pool_options *o = &pool->options;
+    struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
+    *skip = 0;
+    if (attempt == 0 || !o->steers)
+        return task;
+    task.stage = RH_STAGE_STEER;
+    task.order = attempt % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
+    bool is_spent = e->vain_us[task.order] >= o->longest_pause_us;
+    /* When the longest was in vain, any length may be the right one. */
+    task.pause_us = is_spent ? 1 + (uint32_t)random_below(pool, o->longest_pause_us)
+                             : next_pause(o, e->vain_us[task.order]);
+    *skip = choose_skip(pool, e, task.order);
+    return task;
+}
+
+static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_task task,
+                     uint32_t skip)
+{
+    a->skips[a->count] = skip;
+    a->tasks[a->count++] = task;
+    e->in_flight += task.stage != RH_STAGE_CONTEXT;
+}
+
+/* --- the next run of anyone --- */
+
+/* Less is sooner: those that have met before those that may yet, fewest attempts, best score. */
+static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
+{
+    uint64_t hidden = e->tally.met || e->tally.suspected ? 0 : 3;
+    uint64_t attempts = e->attempts + hidden * (1 + e->screened);
+    return attempts << 32 | (uint64_t)(RH_SCORE_MAX - e->score) << 16 |
+           (next_random(pool) & 0xffff);
+}
+
+static ptrdiff_t choose(struct rh_pool *pool)
+{
+    ptrdiff_t best = NO_ENTRY;
+    uint64_t best_urgency = UINT64_MAX;
+    for (size_t i = 0; i < pool->entries.len; i++) {
+        const struct entry *e = &pool->entries.data[i];
+        if (e->in_flight || is_true_race(e))
+            continue;
+        uint64_t u = urgency(pool, e);
+        if (u < best_urgency) {
+            best_urgency = u;
+            best = (ptrdiff_t)i;
+        }
+    }
+    return best;
+}
+
+static bool is_screened(const struct rh_assignment *a, uint64_t candidate)
+{
+    for (size_t i = 0; i < a->count; i++)
+        if (a->tasks[i].candidate.id == candidate)
+            return true;
+    return false;
+}
+
+static void add_screening(struct rh_pool *pool, struct rh_assignment *a)
+{
+    size_t looked = 0, limit = a->count + pool->options.screened_per_run;
+    if (limit > RH_MAX_TASKS)
+        limit = RH_MAX_TASKS;
+    for (; a->count < limit && looked < pool->entries.len; looked++) {
+        struct entry *e = &pool->entries.data[pool->cursor];
+        pool->cursor = (pool->cursor + 1) % pool->entries.len;
+        if (is_true_race(e) || is_screened(a, e->candidate.id))
+            continue;
+        struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_CONTEXT};
+        e->screened++;
+        add_task(a, e, task, 0);
+    }
+}
+
+bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *a)
+{
+    a->count = a->validating = 0;
+    while (a->count < pool->options.tasks_per_run && a->count < RH_MAX_TASKS) {
+        ptrdiff_t at = choose(pool);
+        if (at == NO_ENTRY)
+            break;
+        struct entry *e = &pool->entries.data[at];
+        uint32_t skip;
+        struct rh_runs_task task = make_attempt(pool, e, e->attempts, &skip);
+        e->attempts++;
+        add_task(a, e, task, skip);
+    }
+    a->validating = a->count;
+    add_screening(pool, a);
+    return a->count > 0;
+}
+
+/* --- users --- */
+
+bool rh_pool_draw(struct rh_pool *pool, size_t *entry)
+{
+    uint64_t seen = 0;
+    uint32_t fewest = UINT32_MAX;
+    for (size_t i = 0; i < pool->entries.len; i++) {
+        struct entry *e = &pool->entries.data[i];
+        if (is_true_race(e) || e->users > fewest)
+            continue;
+        if (e->users < fewest) {
+            fewest = e->users;
+            seen = 0;
+        }
+        if (random_below(pool, ++seen) == 0)
+            *entry = i;
+    }
+    if (seen)
+        pool->entries.data[*entry].users++;
+    return seen > 0;
+}
+
+/* A user's own pauses grow with his own attempts, in the order that he was given. */
+bool rh_pool_assign_user(struct rh_pool *pool, size_t entry, uint32_t attempt,
+                         struct rh_assignment *a)
+{
+    const struct rh_pool_options *o = &pool->options;
+    struct entry *e = &pool->entries.data[entry];
+    a->count = a->validating = 0;
+    uint64_t pause = o->first_pause_us + (attempt ? attempt - 1 : 0) * (uint64_t)o->pause_step_us;
+    bool is_beyond = attempt > 1 && pause >= o->longest_pause_us + (uint64_t)o->pause_step_us;
+    if (is_true_race(e) || is_beyond || (attempt > 0 && !o->steers) ||
+        (attempt > 2 && !e->tally.met))
+        return false;
+    struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
+    uint32_t skip = 0;
+    if (attempt > 0) {
+        task.stage = RH_STAGE_STEER;
+        task.order = e->users % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
+        task.pause_us = pause < o->longest_pause_us ? (uint32_t)pause : o->longest_pause_us;
+        skip = choose_skip(pool, e, task.order);
+    }
+    e->attempts++;
+    add_task(a, e, task, skip);
+    a->validating = a->count;
+    add_screening(pool, a);
+    return true;
+}
+
+/* --- afterwards --- */
+
+/* Of a candidate that was assigned. */
+static struct entry *find(struct rh_pool *pool, uint64_t candidate)
+{
+    uint64_t at = 0;
+    rh_map_get(&pool->by_id, candidate, &at);
+    return &pool->entries.data[at];
+}
+
+void rh_pool_abandoned(struct rh_pool *pool, const struct rh_assignment *a)
+{
+    for (size_t i = 0; i < a->validating; i++)
+        find(pool, a->tasks[i].candidate.id)->in_flight--;
+}
+
+enum rh_status rh_pool_completed(struct rh_pool *pool, const struct rh_assignment *a)
+{
+    rh_pool_abandoned(pool, a);
+    enum rh_status status = RH_OK;
+    for (size_t i = 0; i < a->count && status == RH_OK; i++) {
+        struct entry *e = find(pool, a->tasks[i].candidate.id);
+        bool was_open = !is_true_race(e);
+        status = load_state(pool, e);
+        pool->open -= was_open && is_true_race(e);
+    }
+    return status == RH_OK ? refill(pool) : status;
+}
+
+void rh_pool_count(const struct rh_pool *pool, struct rh_pool_counts *counts)
+{
+    *counts = (struct rh_pool_counts){.all = pool->totals.candidates};
+    for (size_t i = 0; i < pool->entries.len; i++) {
+        const struct entry *e = &pool->entries.data[i];
+        counts->true_races += is_true_race(e);
+        counts->met += e->tally.met > 0;
+        counts->tried += asked(&e->tally) > 0;
+    }
+}

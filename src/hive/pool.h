@@ -1,0 +1,69 @@
+/*
+ * Which candidates a run is asked about: the hive's assignment of tasks to runs.
+ *
+ * How it works: candidates enter the pool best first, as many as are worked on at a time. A run
+ * gets one task that validates a candidate (or as many as are asked for) and, beside it, some that
+ * only watch the context of others, which costs next to nothing and brings to light those worth a
+ * run of their own. Validation goes round: the candidates whose sites have met, those with the
+ * fewest attempts first, the better score breaking ties, and chance those. A candidate's attempts
+ * differ: first without a pause, then steered to one order and the other by turns, with pauses that
+ * grow as they are in vain, at an execution of the site chosen at random. A true race leaves the
+ * pool; all others stay, and are tried again as long as runs are to be had.
+ *
+ * A user (an endpoint) of a simulated crowd keeps one candidate until it has an outcome or the
+ * longest pause was in vain, and then gets the next.
+ */
+#ifndef RH_HIVE_POOL_H
+#define RH_HIVE_POOL_H
+
+#include "store/candidates.h"
+#include "store/runs.h"
+
+struct rh_pool_options {
+    uint32_t tasks_per_run; /* that validate */
+    uint32_t screened_per_run;
+    uint32_t first_pause_us, pause_step_us, longest_pause_us;
+    bool steers;
+    uint64_t seed;
+};
+
+struct rh_pool;
+
+/* The sidecar and the store must stay open. */
+enum rh_status rh_pool_open(struct rh_sidecar *sidecar, struct rh_runs *runs,
+                            const struct rh_pool_options *options, struct rh_pool **pool);
+void rh_pool_close(struct rh_pool *pool);
+
+/* What a run is asked. */
+struct rh_assignment {
+    struct rh_runs_task tasks[RH_MAX_TASKS];
+    uint32_t skips[RH_MAX_TASKS];
+    size_t count;
+    size_t validating; /* the first ones validate */
+};
+
+/* Tasks for the next run of anyone. False if no candidate is left. */
+bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *assignment);
+
+/* A user's own candidate, as a number of the pool, chosen at random among those that the fewest
+ * users have. False if none is left. */
+bool rh_pool_draw(struct rh_pool *pool, size_t *entry);
+/* Tasks for a user's attempt at a candidate: 0, 1, ... False if there is no further attempt to
+ * make: it has a verdict that is definite, or the longest pause was tried. */
+bool rh_pool_assign_user(struct rh_pool *pool, size_t entry, uint32_t attempt,
+                         struct rh_assignment *assignment);
+
+/* A run has been completed in the store: what it was asked is looked up there again. */
+enum rh_status rh_pool_completed(struct rh_pool *pool, const struct rh_assignment *assignment);
+/* A run came to nothing: what it was asked is free again. */
+void rh_pool_abandoned(struct rh_pool *pool, const struct rh_assignment *assignment);
+
+struct rh_pool_counts {
+    uint64_t true_races;
+    uint64_t met;   /* candidates whose sites have met, true races included */
+    uint64_t tried; /* candidates that a run was asked about */
+    uint64_t all;   /* candidates of the program */
+};
+void rh_pool_count(const struct rh_pool *pool, struct rh_pool_counts *counts);
+
+#endif
