@@ -32,6 +32,23 @@
 #define RT_COND_VERSION NULL
 #endif
 
+/* What stands in for the heap while its own functions are looked up: nothing is lost but memory. */
+RT_HIDDEN void rt_free_nothing(void *block);
+RT_HIDDEN void *rt_realloc_nothing(void *block, size_t size);
+
+/* The version under which programs ask for the heap's functions: libc's own debugging allocator,
+ * loaded before libc, answers to no other. */
+#if defined(__x86_64__)
+#define RT_HEAP_VERSION "GLIBC_2.2.5"
+#else
+#define RT_HEAP_VERSION NULL
+#endif
+
+#ifndef RT_STATIC
+/* Looks a function up behind us, without leaving an error for the program to find. */
+RT_HIDDEN void *rt_real_find(const char *name, const char *version);
+#endif
+
 RT_HIDDEN int rt_guard_acquire(uint64_t *guard);
 RT_HIDDEN void rt_guard_release(uint64_t *guard);
 RT_HIDDEN void rt_guard_abort(uint64_t *guard);
@@ -40,6 +57,10 @@ RT_HIDDEN void rt_guard_abort(uint64_t *guard);
 
 #define RT_REAL_ROW(result, name, parameters, arguments, version)                                  \
     extern result __real_##name parameters __attribute__((weak));
+#define RT_LIBC_ROW(result, name, parameters, arguments) RT_REAL_ROW(result, name, parameters, , )
+#define RT_MORE_ROW(result, name, parameters, last, arguments)                                     \
+    RT_REAL_ROW(result, name, parameters, , )
+#define RT_HEAP_ROW  RT_REAL_ROW
 #define RT_GUARD_ROW RT_REAL_ROW
 #include "real.def"
 #define RT_REAL(name) __real_##name
@@ -51,6 +72,9 @@ RT_HIDDEN void rt_guard_abort(uint64_t *guard);
 
 struct rt_reals {
 #define RT_REAL_ROW(result, name, parameters, arguments, version) result(*name) parameters;
+#define RT_LIBC_ROW(result, name, parameters, arguments)          result(*name) parameters;
+#define RT_MORE_ROW(result, name, parameters, last, arguments)    result(*name) parameters;
+#define RT_HEAP_ROW                                               RT_REAL_ROW
 #define RT_GUARD_ROW                                              RT_REAL_ROW
 #include "real.def"
 };

@@ -155,6 +155,15 @@ static inline void rt_sync(enum rt_sync what, const volatile void *object)
         rt_sync_event(what, object);
 }
 
+/* --- memory that is given back (memory.c) --- */
+
+/* How many ask to be told of it (the detector's `gone`). Who counts up must not rely on being told
+ * before every thread has been seen to run since: a free that had looked before may still be on its
+ * way. */
+extern RT_HIDDEN _Atomic uint32_t rt_memory_live;
+/* Tells the detector that these bytes are about to be given back. Not for hooks. */
+RT_HIDDEN void rt_memory_gone(uintptr_t start, size_t size);
+
 /* --- detectors (detect/NAME.c) --- */
 
 struct rh_task;
@@ -189,6 +198,11 @@ struct rt_detector {
      * that is joined has announced its THREAD_END itself; the joiner announces it once more in its
      * name (self is then the thread that is gone), for what its last destructors did. */
     void (*sync)(struct rt_thread *self, enum rt_sync what, const volatile void *object);
+    /* While rt_memory_live is not 0: these bytes are about to be freed or unmapped, and what other
+     * threads do with them later is about something else. NULL when it does not matter. Also told
+     * when it then fails, or when a realloc leaves the block where it is. Entered again like
+     * `sync`. */
+    void (*gone)(struct rt_thread *self, uintptr_t start, size_t size);
     /* In the new thread, before its THREAD_BEGIN. */
     void (*thread_begin)(struct rt_thread *self);
     /* When the thread is gone and no more events of it can come; runs in the joiner, or in a thread

@@ -15,6 +15,7 @@ set(RH_RUNTIME_SYNC_SOURCES
     sync_c11.c
     fork.c
     exit.c
+    memory.c
     annotations.c)
 
 # Reached by hooks, so compiled with -mgeneral-regs-only and without calls of libc.

@@ -3,6 +3,9 @@
  * --wrap=SYM, one per line (the file wrapped-symbols).
  */
 #define RT_REAL_ROW(result, name, parameters, arguments, version) name
+#define RT_LIBC_ROW(result, name, parameters, arguments)          name
+#define RT_MORE_ROW(result, name, parameters, last, arguments)    name
+#define RT_HEAP_ROW                                               RT_REAL_ROW
 #define RT_GUARD_ROW                                              RT_REAL_ROW
 #define RT_LIST_ROW(name)                                         name
 #include "real.def"

@@ -24,11 +24,16 @@ _Atomic int rt_mode = RT_MODE_NEW;
 const struct rt_detector *rt_detector;
 _Atomic uint32_t rt_sync_live;
 
-enum { EVENTS_KEPT = 4096, OBJECTS = 1 << 16 };
+enum { EVENTS_KEPT = 4096, GONE_KEPT = 64, OBJECTS = 1 << 16 };
 
 struct state {
     struct harness_event events[EVENTS_KEPT];
     uint32_t event_count;
+    struct range {
+        uintptr_t start;
+        size_t size;
+    } gone[GONE_KEPT]; /* the last ones, in a ring */
+    uint32_t gone_count;
     uint32_t known[HARNESS_NUMBERS];
     struct state *next;
 };
@@ -39,6 +44,7 @@ static struct {
     _Atomic uint64_t counts[RT_SYNC_COUNT];
     _Atomic uint64_t begun, ended, forks, finishes;
     harness_hook *_Atomic hook;
+    harness_gone_hook *_Atomic gone_hook;
     struct rt_lock lock; /* of what follows; signals are blocked while it is held */
     struct state *free;
     struct object {
@@ -122,7 +128,7 @@ static void begin_thread(struct rt_thread *self)
         state = rt_map(sizeof *state);
     if (!state)
         harness_fail(__FILE__, __LINE__, "no memory");
-    state->event_count = 0;
+    state->event_count = state->gone_count = 0;
     for (int i = 0; i < HARNESS_NUMBERS; i++)
         state->known[i] = 0;
     self->detector = state;
@@ -157,6 +163,17 @@ static void record(struct rt_thread *self, enum rt_sync what, const volatile voi
     unlock_model(signals);
 }
 
+static void record_gone(struct rt_thread *self, uintptr_t start, size_t size)
+{
+    harness_gone_hook *hook = atomic_load(&harness.gone_hook);
+    if (hook)
+        hook(start, size);
+    struct state *state = self->detector;
+    CHECK(self->in_hook && size);
+    if (state)
+        state->gone[state->gone_count++ % GONE_KEPT] = (struct range){start, size};
+}
+
 static void no_access(struct rt_thread *self, const struct rt_access *a)
 {
     (void)self;
@@ -182,6 +199,7 @@ static const struct rt_detector recorder = {
     .access = no_access,
     .after = no_access,
     .sync = record,
+    .gone = record_gone,
     .thread_begin = begin_thread,
     .thread_end = end_thread,
     .after_fork = after_fork,
@@ -287,7 +305,30 @@ void harness_keep_only(const volatile void *object)
 void harness_forget(void)
 {
     if (harness.is_exact)
-        state_of_self()->event_count = 0;
+        state_of_self()->event_count = state_of_self()->gone_count = 0;
+}
+
+bool harness_was_gone(const volatile void *start, size_t size)
+{
+    if (!harness.is_exact)
+        return true;
+    const struct state *state = state_of_self();
+    uintptr_t first = (uintptr_t)start;
+    for (uint32_t i = 0; i < state->gone_count && i < GONE_KEPT; i++)
+        if (state->gone[i].start <= first &&
+            first + size <= state->gone[i].start + state->gone[i].size)
+            return true;
+    return false;
+}
+
+uint32_t harness_gone_count(void)
+{
+    return harness.is_exact ? state_of_self()->gone_count : 0;
+}
+
+void harness_set_gone_hook(harness_gone_hook *hook)
+{
+    atomic_store(&harness.gone_hook, hook);
 }
 
 void harness_set_hook(harness_hook *hook)
@@ -364,6 +405,7 @@ static void start(int count, char **arguments, char **environment)
     rt_thread_start_main();
     atomic_store(&rt_mode, RT_MODE_LIVE);
     rt_sync_switch(harness.is_exact);
+    atomic_store(&rt_memory_live, harness.is_exact);
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const preinit)(int, char **,
@@ -393,6 +435,7 @@ static int toggle_for_ever(void *arg)
         random ^= random >> 7;
         random ^= random << 17;
         rt_sync_switch(random & 1);
+        atomic_store(&rt_memory_live, random >> 1 & 1);
         rt_sys_futex_wait(&never, 0, (int64_t)(random >> 8) % 100000);
     }
     return 0;

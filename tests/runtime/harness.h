@@ -39,6 +39,17 @@ void harness_keep_only(const volatile void *object);
 typedef void harness_hook(enum rt_sync what);
 void harness_set_hook(harness_hook *hook);
 
+/* --- memory that was given back --- */
+
+/* Whether the calling thread has told, since it last forgot, that these bytes go; true when events
+ * are not exact. */
+bool harness_was_gone(const volatile void *start, size_t size);
+/* How often it has told so. */
+uint32_t harness_gone_count(void);
+/* Called in a thread that tells so, while the memory must still be there. */
+typedef void harness_gone_hook(uintptr_t start, size_t size);
+void harness_set_gone_hook(harness_gone_hook *hook);
+
 /* How many events of a kind there have been in all threads. */
 uint64_t harness_count(enum rt_sync what);
 uint64_t harness_threads_begun(void);
