@@ -393,6 +393,62 @@ static void what_may_not_be_made_or_read_says_so(void **state)
     free(path);
 }
 
+/* The files as a process leaves them that is killed half-way through a transaction. */
+static void copy_half_done(const char *path, const char *copy)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    /* A cache this small puts changed pages into the file before the end. */
+    assert_int_equal(sqlite3_exec(db,
+                                  "PRAGMA cache_size = 1; BEGIN; DELETE FROM races;"
+                                  "DELETE FROM tasks; DELETE FROM candidates",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    static const char *const suffixes[] = {"", "-journal"};
+    for (int i = 0; i < 2; i++) {
+        char *from = rh_format("%s%s", path, suffixes[i]);
+        char *to = rh_format("%s%s", copy, suffixes[i]);
+        struct rh_strbuf bytes = RH_STRBUF_INIT;
+        assert_status(RH_OK, rh_fs_read(from, &bytes));
+        put_bytes(to, bytes.data, bytes.len);
+        rh_strbuf_release(&bytes);
+        free(from);
+        free(to);
+    }
+    sqlite3_close(db);
+}
+
+static void what_a_killed_process_left_is_undone_also_by_readers(void **state)
+{
+    char *path = make_store(*state);
+    char *copy = rh_path_join(*state, "copy.runs");
+    struct rh_strbuf sound = RH_STRBUF_INIT, half = RH_STRBUF_INIT;
+    assert_status(RH_OK, rh_fs_read(path, &sound));
+    copy_half_done(path, copy);
+    assert_status(RH_OK, rh_fs_read(copy, &half));
+    assert_true(half.len != sound.len || memcmp(half.data, sound.data, sound.len) != 0);
+    /* Who may not undo it may not read it: half of a transaction is not to be believed. */
+    chmod(copy, 0444);
+    chmod(*state, 0555);
+    uid_t user = geteuid();
+    bool dropped = drop_rights() && eaccess(copy, W_OK) != 0;
+    enum rh_status status = dropped ? read_everything(copy) : RH_ERR_IO;
+    assert_int_equal(seteuid(user), 0);
+    chmod(*state, 0755);
+    assert_int_equal(status, RH_ERR_IO);
+    if (dropped)
+        assert_non_null(strstr(rh_error_text(), "a process was killed while it wrote"));
+    assert_bytes(copy, &half);
+    chmod(copy, 0644);
+    assert_status(RH_OK, read_everything(copy));
+    assert_bytes(copy, &sound);
+    assert_int_equal(count_entries(*state), 2);
+    rh_strbuf_release(&sound);
+    rh_strbuf_release(&half);
+    free(copy);
+    free(path);
+}
+
 /* A limit on the size of files stands in for a disk that is full at this point. */
 static void set_limit(rlim_t size)
 {
@@ -466,6 +522,7 @@ int main(void)
         SCRATCH_TEST(other_files_are_refused_and_left_alone),
         SCRATCH_TEST(what_may_not_be_written_can_be_read),
         SCRATCH_TEST(what_may_not_be_made_or_read_says_so),
+        SCRATCH_TEST(what_a_killed_process_left_is_undone_also_by_readers),
         SCRATCH_TEST(a_full_disk_costs_a_run_and_nothing_else),
         SCRATCH_TEST(a_full_disk_makes_no_half_store),
     };
