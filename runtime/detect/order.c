@@ -69,6 +69,7 @@ static bool end_track(uint32_t index, uint32_t serial)
     clear_words(track, bit);
     rt_thread_each(forget_bit, &bit);
     atomic_fetch_and(&used, ~bit);
+    atomic_fetch_sub(&rt_memory_live, 1);
     rt_sync_done();
     return true;
 }
@@ -175,6 +176,7 @@ bool rt_order_track(struct rt_thread *self, uint32_t task, enum rt_side side,
     rt_thread_each(forget_bit, &bit); /* what came late, when the last track had ended */
     atomic_fetch_or(&self->knowledge.known, bit);
     rt_sync_need();
+    atomic_fetch_add(&rt_memory_live, 1);
     atomic_fetch_or(&live, bit);
     atomic_fetch_or(&of_task[task], bit);
     uint32_t serial = atomic_fetch_add(&track->serial, 1) + 1;

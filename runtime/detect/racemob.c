@@ -131,12 +131,17 @@ static void tell_unordered(struct rt_thread *self, const struct task *t, uint32_
         count_one(&result_of(index)->raced[order]);
 }
 
-static void compare(struct rt_thread *self, const struct task *t, uint32_t index, enum rt_side side,
-                    enum rt_side other, const struct rt_access *a)
+static void meet(struct rt_thread *self, const struct task *t, uint32_t index, enum rt_side side,
+                 enum rt_side other, const struct rt_access *a)
 {
     struct rt_meeting meeting;
     if (rt_pause_meet(self, index, other, a, &meeting))
         tell_collision(self, t, index, side, a, &meeting);
+}
+
+static void compare(struct rt_thread *self, const struct task *t, uint32_t index, enum rt_side side,
+                    enum rt_side other, const struct rt_access *a)
+{
     struct rt_order_answer answer;
     rt_order_ask(self, index, other, a, &answer);
     if (answer.ordered)
@@ -197,32 +202,56 @@ static bool is_promoted(const struct task *t, uint32_t index)
            atomic_load_explicit(&result_of(index)->seen, memory_order_relaxed) & RH_SEEN_MEET;
 }
 
-static void visit(struct rt_thread *self, struct plan *p, uint32_t index, enum rt_side side,
-                  const struct rt_access *a)
+static enum rt_side other_side(const struct task *t, enum rt_side side)
+{
+    if (t->same)
+        return side;
+    return side == RT_SIDE_FIRST ? RT_SIDE_SECOND : RT_SIDE_FIRST;
+}
+
+/* Of a masked access nobody knows which bytes it touches. */
+static bool is_in_order_stage(const struct task *t, uint32_t index, const struct rt_access *a)
+{
+    return is_promoted(t, index) && !(a->flags & RH_SITE_PARTIAL);
+}
+
+/* An atomic that acquires is ordered behind what it acquires from: it is compared when it has. */
+static bool comes_back(const struct rt_access *a)
+{
+    const struct rt_image *image = a->image->runtime;
+    return image->after_key[a->site] != RT_NO_KEY;
+}
+
+static void visit_before(struct rt_thread *self, struct plan *p, uint32_t index, enum rt_side side,
+                         const struct rt_access *a)
 {
     struct task *t = &p->tasks[index];
-    enum rt_side other = t->same ? side : side == RT_SIDE_FIRST ? RT_SIDE_SECOND : RT_SIDE_FIRST;
+    enum rt_side other = other_side(t, side);
     p->executions[self->slot % STRIPES][index][side]++;
     note_seen(index, rt_context_note(&t->context, side, other, self, a));
-    /* Of a masked access nobody knows which bytes it touches. */
-    if (!is_promoted(t, index) || a->flags & RH_SITE_PARTIAL)
+    if (!is_in_order_stage(t, index, a))
         return;
-    compare(self, t, index, side, other, a);
+    meet(self, t, index, side, other, a);
+    if (!comes_back(a))
+        compare(self, t, index, side, other, a);
     if (t->task.stage >= RH_STAGE_STEER)
         steer(self, t, index, side, other, a);
     if (rt_order_track(self, index, side, a))
         count_one(&result_of(index)->tracked);
 }
 
-static bool orders_threads(const struct rt_access *a)
+static void visit_after(struct rt_thread *self, struct plan *p, uint32_t index, enum rt_side side,
+                        const struct rt_access *a)
 {
-    return a->kind != RH_ACCESS_READ && a->kind != RH_ACCESS_WRITE;
+    struct task *t = &p->tasks[index];
+    if (is_in_order_stage(t, index, a))
+        compare(self, t, index, side, other_side(t, side), a);
 }
 
-static void racemob_access(struct rt_thread *self, const struct rt_access *a)
+static void visit_tasks(struct rt_thread *self, const struct rt_access *a,
+                        void (*visit)(struct rt_thread *, struct plan *, uint32_t, enum rt_side,
+                                      const struct rt_access *))
 {
-    if (orders_threads(a))
-        rt_order_before(self, a);
     struct plan *p = atomic_load_explicit(&plan, memory_order_acquire);
     if (!p || a->ignored || self->in_hook > 1 ||
         atomic_load_explicit(&rt_budget_alarm, memory_order_relaxed))
@@ -234,9 +263,23 @@ static void racemob_access(struct rt_thread *self, const struct rt_access *a)
         visit(self, p, (uint32_t)__builtin_ctzll(tasks), RT_SIDE_SECOND, a);
 }
 
+static bool orders_threads(const struct rt_access *a)
+{
+    return a->kind != RH_ACCESS_READ && a->kind != RH_ACCESS_WRITE;
+}
+
+/* What an atomic gives away includes itself: whoever acquires from it is ordered behind it. */
+static void racemob_access(struct rt_thread *self, const struct rt_access *a)
+{
+    visit_tasks(self, a, visit_before);
+    if (orders_threads(a))
+        rt_order_before(self, a);
+}
+
 static void racemob_after(struct rt_thread *self, const struct rt_access *a)
 {
     rt_order_after(self, a);
+    visit_tasks(self, a, visit_after);
 }
 
 static void count_learned(uint32_t task)
@@ -473,6 +516,12 @@ static void racemob_thread_begin(struct rt_thread *self)
     rt_order_thread_begin(self);
 }
 
+static void racemob_gone(struct rt_thread *self, uintptr_t start, size_t size)
+{
+    (void)self;
+    rt_order_gone(start, size);
+}
+
 static void racemob_after_fork(struct rt_thread *self)
 {
     rt_pause_after_fork();
@@ -496,6 +545,7 @@ const struct rt_detector rt_detector_racemob = {
     .after = racemob_after,
     .sync = rt_order_sync,
     .thread_begin = racemob_thread_begin,
+    .gone = racemob_gone,
     .after_fork = racemob_after_fork,
     .finish = racemob_finish,
     .tasks = racemob_tasks,
