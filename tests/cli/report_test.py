@@ -130,6 +130,22 @@ class Text(ReportCase):
         self.assertNotIn(" | ", self.report())
         self.assertIn("bank.c:50:3: first: ", self.report())
 
+    def test_races_of_the_same_lines_are_told_together(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{READ_WRITE}:race", f"{ITSELF}:race,crash",
+                       f"{LOCKED}:race")
+        titles = re.findall(r"^(?:true race \d|  the same lines).*$", self.report(), re.M)
+        self.assertEqual(titles, [
+            f"true race 1 of 3: write in deposit and read in audit race on account->balance  {LOCKED}",
+            "true race 2 of 3: read in deposit and write in deposit race on account->balance  "
+            + READ_WRITE,
+            "  the same lines: write in deposit races with itself on account->balance (true race 3 "
+            f"of 3, causes crash)  {ITSELF}"])
+        page = Page(self.report("--format=html"))
+        self.assertEqual([a["id"] for _, a in page.elements if a.get("id", "").startswith("c")
+                          and a["id"] != "candidates"],
+                         ["c" + LOCKED, "c" + READ_WRITE, "c" + ITSELF])
+
     def test_same_output_twice(self):
         for name in ("text", "json", "sarif", "html"):
             self.assertEqual(self.report("--format=" + name), self.report("--format=" + name))
