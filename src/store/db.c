@@ -6,13 +6,15 @@
 #include "base/strbuf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-/* How long to wait for other processes. Each holds a shared file for some milliseconds; many at
- * once on a slow disk take turns. */
-enum { PATIENCE_MS = 30000 };
+/* How long to wait for other processes, about half a minute in all. Each holds a shared file for
+ * some milliseconds; many at once on a slow disk take turns. */
+enum { TRIES = 20000, LEAST_WAIT_US = 500, MORE_WAIT_US = 2000 };
 
 /* SQLite's codes whose own wording would not help a user: primary codes, and before these the
  * extended ones that deserve another reason. */
@@ -149,15 +151,37 @@ enum rh_status rh_db_open_finished(struct rh_db *db, const char *path)
                         "PRAGMA cell_size_check = ON;");
 }
 
+/* Makes the file: where SQLite fails to do so, it forgets why. One that is there is not touched,
+ * since closing it would take away the locks that this process may have on it. */
+static enum rh_status make_empty(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno == EEXIST ? RH_OK : rh_fail_errno(RH_ERR_IO, "cannot write %s", path);
+    close(fd);
+    return RH_OK;
+}
+
 /* SQLite opens a file that it may not write all the same, to read it. */
 static enum rh_status check_writable(const struct rh_db *db)
 {
     return sqlite3_db_readonly(db->handle, "main") == 1 ? rh_db_fail(db, SQLITE_READONLY) : RH_OK;
 }
 
+/* SQLite's own way of waiting sleeps longer and longer, so that two processes which write all the
+ * time keep a third out for seconds. Here all wait alike, and by chance not in step. */
+static int wait_for_others(void *context, int tries)
+{
+    (void)context;
+    unsigned noise;
+    sqlite3_randomness(sizeof noise, &noise);
+    usleep(LEAST_WAIT_US + noise % MORE_WAIT_US);
+    return tries < TRIES;
+}
+
 static enum rh_status set_shared(const struct rh_db *db, enum rh_db_mode mode)
 {
-    sqlite3_busy_timeout(db->handle, PATIENCE_MS);
+    sqlite3_busy_handler(db->handle, wait_for_others, NULL);
     enum rh_status status = rh_db_exec(db, "PRAGMA trusted_schema = OFF;"
                                            "PRAGMA cell_size_check = ON;"
                                            "PRAGMA temp_store = MEMORY;"
@@ -183,7 +207,7 @@ enum rh_status rh_db_open_shared(struct rh_db *db, const char *path, const char 
     *db = (struct rh_db){0};
     enum rh_status status = check_regular(path);
     if (status == RH_ERR_NOT_FOUND && mode == RH_DB_MAKE)
-        status = RH_OK;
+        status = make_empty(path);
     if (status != RH_OK)
         return status;
     bool makes = mode == RH_DB_MAKE;
