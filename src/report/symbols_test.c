@@ -329,6 +329,21 @@ static void the_runtime_is_not_in_stacks(void **state)
     free(path);
 }
 
+/* What the runtime really is: see find_runtime of symbols.c. */
+static void all_of_the_runtime_that_calls_back_lies_between_its_marks(void **state)
+{
+    (void)state;
+    static const char *const calling[] = {"pthread_create", "run_thread",  "thrd_create",
+                                          "pthread_once",   "rt_once_run", "call_once"};
+    static const char path[] = RH_BINARY_DIR "/lib/racehive/rt.o";
+    struct rh_object_symbol first = find_symbol(path, "__rh_image_register");
+    struct rh_object_symbol last = find_symbol(path, "__rh_benign_race");
+    for (size_t i = 0; i < sizeof calling / sizeof calling[0]; i++) {
+        struct rh_object_symbol it = find_symbol(path, calling[i]);
+        assert_true(it.address > first.address && it.address < last.address);
+    }
+}
+
 #define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
 
 int main(void)
@@ -345,6 +360,7 @@ int main(void)
         SCRATCH_TEST(other_builds_give_no_names),
         SCRATCH_TEST(the_executable_is_sought_where_the_caller_says),
         SCRATCH_TEST(the_runtime_is_not_in_stacks),
+        cmocka_unit_test(all_of_the_runtime_that_calls_back_lies_between_its_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

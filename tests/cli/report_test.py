@@ -234,6 +234,15 @@ class Json(ReportCase):
         self.assertEqual(kind(f"{LOCKED}:race", f"{LOCKED}:race,alternate"), "both-orders")
         self.assertEqual(kind(f"{LOCKED}:race", f"{LOCKED}:race,alternate,collision"), "collision")
 
+    def test_outer_frames(self):
+        """Libraries are named where nothing more is known; how libc starts threads is left out."""
+        os.remove(self.store)
+        self.make_runs(self.store, f"{LOCKED}:race,libc0,ghost0,libc0,libc0")
+        self.assertEqual(self.candidates()[LOCKED]["evidence"]["stacks"],
+                         [["deposit bank.c:41", "? libc.so.6", "? libghost.so"],
+                          ["audit bank.c:50"]])
+        self.assertIn("       #2  ?        libghost.so\n", self.report())
+
     def test_no_evidence(self):
         candidates = self.candidates()
         self.assertIsNone(candidates[READ_WRITE]["evidence"])
