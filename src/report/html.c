@@ -121,7 +121,7 @@ static void put_facts(struct page *page, const struct rh_report_candidate *candi
     put_fact(page, "Memory");
     if (candidate->race)
         rh_words_proof(candidate, &page->text);
-    put_fact(page, "Proof");
+    put_fact(page, candidate->verdict == RH_VERDICT_TRUE_RACE ? "Proof" : "Seen");
     rh_words_runs(candidate, &page->text);
     put_fact(page, "Runs");
     rh_words_consequence(candidate, &page->text);

@@ -141,9 +141,13 @@ static void assert_inlining(const char *path, struct rh_object_symbol hidden)
 
 static void inlined_functions_have_frames_of_their_own(void **state)
 {
-    static const char *const forms[] = {"-gdwarf-5", "-gdwarf-4"};
+    static const char *const forms[][2] = {{"-gdwarf-5", NULL},
+                                           {"-gdwarf-4", NULL},
+                                           {"-g", "-gz=zlib"},
+                                           {"-g", "-gsplit-dwarf"},
+                                           {"-g", "-ffunction-sections"}};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        char *path = compile(*state, "names.c", forms[i], NULL);
+        char *path = compile(*state, "names.c", forms[i][0], forms[i][1]);
         assert_inlining(path, find_symbol(path, "hidden"));
         free(path);
     }
