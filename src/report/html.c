@@ -121,7 +121,7 @@ static void put_facts(struct page *page, const struct rh_report_candidate *candi
     put_fact(page, "Memory");
     if (candidate->race)
         rh_words_proof(candidate, &page->text);
-    put_fact(page, "Proof");
+    put_fact(page, candidate->verdict == RH_VERDICT_TRUE_RACE ? "Proof" : "Seen");
     rh_words_runs(candidate, &page->text);
     put_fact(page, "Runs");
     rh_words_consequence(candidate, &page->text);
@@ -135,7 +135,26 @@ static void put_facts(struct page *page, const struct rh_report_candidate *candi
     put(page, "</dl>\n");
 }
 
-static void put_race(struct page *page, const struct rh_report_candidate *candidate)
+/* The other races of the same two lines, each a target of its own for links. */
+static void put_same(struct page *page, const struct rh_report *report,
+                     const struct rh_report_candidate *candidate)
+{
+    const struct rh_report_candidate *it = candidate;
+    while ((it = rh_words_next_same(report, candidate, it))) {
+        put(page, "<p id=\"c");
+        put_id(page, it->id);
+        put(page, "\">The same lines: ");
+        rh_words_title(it, &page->text);
+        rh_strbuf_addf(&page->text, " (%s)", rh_ground_words(it->ground));
+        put_collected(page);
+        put(page, " <span class=\"id\">");
+        put_id(page, it->id);
+        put(page, "</span></p>\n");
+    }
+}
+
+static void put_race(struct page *page, const struct rh_report *report,
+                     const struct rh_report_candidate *candidate)
 {
     bool is_true = candidate->verdict == RH_VERDICT_TRUE_RACE;
     put(page, is_true ? "<article id=\"c" : "<article class=\"open\" id=\"c");
@@ -150,12 +169,14 @@ static void put_race(struct page *page, const struct rh_report_candidate *candid
     put_side(page, candidate, 1);
     put(page, "</div>\n");
     put_facts(page, candidate);
+    if (is_true)
+        put_same(page, report, candidate);
     put(page, "</article>\n");
 }
 
 static bool has_article(const struct rh_report_candidate *candidate)
 {
-    return candidate->verdict == RH_VERDICT_TRUE_RACE || candidate->race;
+    return candidate->verdict == RH_VERDICT_TRUE_RACE || candidate->ground == RH_GROUND_SUSPECTED;
 }
 
 static void put_races(struct page *page, const struct rh_report *report)
@@ -164,8 +185,8 @@ static void put_races(struct page *page, const struct rh_report *report)
     if (rh_summary_count(report, RH_VERDICT_TRUE_RACE) == 0)
         put(page, "<p>None was found.</p>\n");
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
-        if (it->verdict == RH_VERDICT_TRUE_RACE)
-            put_race(page, it);
+        if (it->verdict == RH_VERDICT_TRUE_RACE && !rh_words_is_repeated(report, it))
+            put_race(page, report, it);
     if (report->by_ground[RH_GROUND_SUSPECTED] == 0)
         return;
     put(page, "<h2>Unordered, but not proved</h2>\n<p>");
@@ -176,7 +197,7 @@ static void put_races(struct page *page, const struct rh_report *report)
     put(page, "</p>\n");
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
         if (it->ground == RH_GROUND_SUSPECTED)
-            put_race(page, it);
+            put_race(page, report, it);
 }
 
 static void put_grounds(struct page *page, const struct rh_report *report)

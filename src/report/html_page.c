@@ -33,13 +33,13 @@ const char rh_html_style[] =
     "td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}\n"
     "tr.true-race .verdict{color:var(--race);font-weight:600}"
     "tr.likely-false-positive .verdict{color:var(--fine)}tr.unknown .verdict{color:var(--open)}\n"
-    ".filter{display:flex;gap:.8rem;flex-wrap:wrap;margin:.5rem 0}\n"
+    ".filter:not([hidden]){display:flex;gap:.8rem;flex-wrap:wrap;margin:.5rem 0}\n"
     ".filter input{flex:1 1 16rem;font:inherit;padding:.3rem .6rem}"
     ".filter select{font:inherit;padding:.3rem}\n"
     "a{color:inherit}\n"
     "@media print{:root{color-scheme:light;--ink:#000;--soft:#444;--paper:#fff;--card:#fff;"
     "--line:#999;--race:#900;--fine:#060;--open:#540;--code:#fff}"
-    "body{max-width:none;padding:0;font-size:10pt}.filter{display:none}"
+    "body{max-width:none;padding:0;font-size:10pt}.filter:not([hidden]){display:none}"
     "article,tr{break-inside:avoid}h2,h3{break-after:avoid}"
     "pre{white-space:pre-wrap;border:1px solid #999}.wide{overflow:visible}}\n";
 

@@ -62,8 +62,8 @@ static void put_frames(struct rh_json *json, const struct rh_report_side *side)
         rh_json_begin_object(json);
         rh_members_text(json, "function", it->function);
         rh_members_text(json, "file", it->file);
-        rh_members_number_if(json, "line", it->line > 0, it->line);
-        rh_members_number_if(json, "column", it->column > 0, it->column);
+        rh_members_number(json, "line", it->line);
+        rh_members_number(json, "column", it->column);
         rh_members_text(json, "library", it->image);
         rh_json_key(json, "inlined");
         rh_json_bool(json, it->inlined);

@@ -118,8 +118,7 @@ void rh_report_print_summary(const struct rh_report *report, FILE *out, bool col
             rh_summary_print_line(it, &places, out, coloured);
     rh_strbuf_reset(&counts);
     rh_strbuf_add_quoted(&counts, report->path ? report->path : report->program);
-    fprintf(out,
-            "\nSee 'racehive report %s' for proofs and stacks (--format=html for a browser).\n",
+    fprintf(out, "\nProofs and stacks: racehive report %s (--format=html for a browser)\n",
             rh_strbuf_text(&counts));
     rh_strbuf_release(&counts);
     rh_places_release(&places);

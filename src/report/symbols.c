@@ -170,6 +170,14 @@ void rh_symbols_add_frames(struct rh_symbols *symbols, const struct rh_image_nam
                         });
 }
 
+/* A variable that the optimiser has cut to pieces is, to people, still the variable. */
+static const char *name_variable(struct rh_symbols *symbols, const char *linkage)
+{
+    const char *name = rh_symbols_demangle(symbols, linkage);
+    const char *piece = strstr(name, " [clone ");
+    return piece ? rh_arena_strndup(symbols->arena, name, (size_t)(piece - name)) : name;
+}
+
 const char *rh_symbols_variable(struct rh_symbols *symbols, const struct rh_image_name *name,
                                 uint64_t offset)
 {
@@ -179,7 +187,7 @@ const char *rh_symbols_variable(struct rh_symbols *symbols, const struct rh_imag
     const char *text;
     uint64_t distance;
     if (symbol) {
-        text = rh_symbols_demangle(symbols, symbol->name);
+        text = name_variable(symbols, symbol->name);
         distance = offset - symbol->address;
     } else if (rh_dwarf_find_variable(&image->dwarf, offset, &variable)) {
         text = choose_name(symbols, variable.name, variable.linkage);

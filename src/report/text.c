@@ -147,6 +147,22 @@ static void print_race(struct printer *p, const struct rh_report_candidate *cand
     print_facts(p, candidate);
 }
 
+/* Prints a race and, in a line each, the others of the same two lines; counts them all. */
+static void print_lines(struct printer *p, const struct rh_report *report,
+                        const struct rh_report_candidate *race, uint64_t *position, uint64_t count)
+{
+    const struct rh_report_candidate *it = race;
+    print_race(p, race, ++*position, count);
+    while ((it = rh_words_next_same(report, race, it))) {
+        char id[RH_HASH_HEX_SIZE];
+        rh_hash_format(it->id, id);
+        rh_words_title(it, &p->text);
+        rh_strbuf_addf(&p->text, " (true race %" PRIu64 " of %" PRIu64 ", %s)  %s", ++*position,
+                       count, rh_ground_words(it->ground), id);
+        print_fact(p, "the same lines");
+    }
+}
+
 /* Suspected ones are worth a line each: a person may see what a detector cannot prove. */
 static void print_suspected(struct printer *p, const struct rh_report *report)
 {
@@ -182,8 +198,8 @@ enum rh_status rh_render_text(const struct rh_report *report, FILE *out, bool co
     rh_source_init(&p.source);
     print_head(&p, report);
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
-        if (it->verdict == RH_VERDICT_TRUE_RACE)
-            print_race(&p, it, ++position, count);
+        if (it->verdict == RH_VERDICT_TRUE_RACE && !rh_words_is_repeated(report, it))
+            print_lines(&p, report, it, &position, count);
     print_suspected(&p, report);
     rh_summary_print_table(report, out, coloured);
     rh_source_release(&p.source);

@@ -71,6 +71,40 @@ void rh_words_title(const struct rh_report_candidate *candidate, struct rh_strbu
     add_subject(candidate, out);
 }
 
+static bool is_same_line(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b)
+{
+    const struct rh_sidecar_location *x = a->location, *y = b->location;
+    if (a == b)
+        return true;
+    return x && y && x->file && y->file && x->line == y->line && x->line > 0 &&
+           strcmp(x->file, y->file) == 0;
+}
+
+static bool are_same_lines(const struct rh_report_candidate *a, const struct rh_report_candidate *b)
+{
+    return a->verdict == RH_VERDICT_TRUE_RACE && b->verdict == RH_VERDICT_TRUE_RACE &&
+           is_same_line(a->first, b->first) && is_same_line(a->second, b->second);
+}
+
+const struct rh_report_candidate *rh_words_next_same(const struct rh_report *report,
+                                                     const struct rh_report_candidate *of,
+                                                     const struct rh_report_candidate *after)
+{
+    const struct rh_report_candidate *end = report->candidates.data + report->candidates.len;
+    for (const struct rh_report_candidate *it = after + 1; it < end; it++)
+        if (are_same_lines(it, of))
+            return it;
+    return NULL;
+}
+
+bool rh_words_is_repeated(const struct rh_report *report, const struct rh_report_candidate *of)
+{
+    for (const struct rh_report_candidate *it = report->candidates.data; it < of; it++)
+        if (are_same_lines(it, of))
+            return true;
+    return false;
+}
+
 void rh_words_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
 {
     bool writes = site->access == RH_ACCESS_WRITE || site->access == RH_ACCESS_ATOMIC_WRITE;

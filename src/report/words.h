@@ -25,6 +25,16 @@ const char *rh_words_function(const struct rh_sidecar_site *site);
 /* "write in deposit and read in audit race on account->balance": the same whoever came first. */
 void rh_words_title(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
 
+/*
+ * True races of the same two lines: an update is a read and a write, and each of them may race.
+ * People are told of the first in full, and of the others in a line. The next one behind `after`,
+ * or NULL; and whether there is one in front of `of`.
+ */
+const struct rh_report_candidate *rh_words_next_same(const struct rh_report *report,
+                                                     const struct rh_report_candidate *of,
+                                                     const struct rh_report_candidate *after);
+bool rh_words_is_repeated(const struct rh_report *report, const struct rh_report_candidate *of);
+
 /* "write of 8 bytes to account->balance" */
 void rh_words_access(const struct rh_sidecar_site *site, struct rh_strbuf *out);
 

@@ -114,6 +114,19 @@ static void publishing_again_replaces_the_copy(void **state)
     assert_int_equal(count_entries("data/racehive/by-build-id/11"), 1);
 }
 
+static void a_build_is_found_by_its_id_alone(void **state)
+{
+    (void)state;
+    char *path = NULL;
+    assert_status(RH_ERR_NOT_FOUND, rh_sidecar_find_build(ID_A_TEXT, &path));
+    publish(ID_A_TEXT);
+    assert_status(RH_OK, rh_sidecar_find_build(ID_A_TEXT, &path));
+    assert_non_null(strstr(path, "/by-build-id/11/"));
+    free(path);
+    assert_status(RH_ERR_NOT_FOUND, rh_sidecar_find_build(ID_B_TEXT, &path));
+    assert_status(RH_ERR_INPUT, rh_sidecar_find_build("../../etc", &path));
+}
+
 static void publishing_can_fail(void **state)
 {
     (void)state;
@@ -183,6 +196,7 @@ int main(void)
         SCRATCH_TEST(a_link_leads_to_what_it_names),
         SCRATCH_TEST(a_moved_program_is_known_by_its_build_id),
         SCRATCH_TEST(publishing_again_replaces_the_copy),
+        SCRATCH_TEST(a_build_is_found_by_its_id_alone),
         SCRATCH_TEST(publishing_can_fail),
         SCRATCH_TEST(symbols_override),
         SCRATCH_TEST(a_program_without_build_id_is_taken_at_its_name),

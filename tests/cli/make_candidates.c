@@ -4,7 +4,8 @@
  *
  * Usage: make_candidates OUT BUILD_ID SOURCE_FOLDER KIND, where KIND is `few`, whose every row
  * candidates_test.py knows; `vast`, three classes of 2000 sites that are all in candidates with
- * each other; `none`, analysed and without candidates; or `unanalysed`.
+ * each other; `hostile`, one candidate whose every name is made to break out of a report; `none`,
+ * analysed and without candidates; or `unanalysed`.
  */
 #include "base/log.h"
 #include "base/strbuf.h"
@@ -132,12 +133,35 @@ static void add_vast(struct rh_sidecar_writer *writer)
     rh_sidecar_add_filter(writer, "candidates", 18003000);
 }
 
+#define HOSTILE "</td><script>alert('1')</script>&amp;\"\x1b[31m\xff"
+
+static void add_hostile(struct rh_sidecar_writer *writer, const char *folder)
+{
+    char *file = rh_format("%s/a <b>%%20#?:.c", folder);
+    const struct rh_sidecar_function function = {HOSTILE, NULL, file, 1};
+    const struct rh_sidecar_location at = {file, 1, 2, HOSTILE, NULL, NULL};
+    const struct rh_sidecar_site site = {.fingerprint = 1,
+                                         .access = RH_ACCESS_WRITE,
+                                         .size = 4,
+                                         .function = &function,
+                                         .location = &at,
+                                         .expression = HOSTILE};
+    const uint32_t number = 0;
+    rh_sidecar_add_site(writer, &site);
+    rh_sidecar_add_class(writer, &(struct rh_sidecar_class){0, HOSTILE, HOSTILE}, &number, 1);
+    rh_sidecar_add_group(writer, &(struct rh_sidecar_group){0, 0, 0, 50, 0, HOSTILE, HOSTILE});
+    rh_sidecar_add_filter(writer, "candidates", 1);
+    free(file);
+}
+
 static void add_kind(struct rh_sidecar_writer *writer, const char *kind, const char *folder)
 {
     if (strcmp(kind, "few") == 0)
         add_few(writer, folder);
     else if (strcmp(kind, "vast") == 0)
         add_vast(writer);
+    else if (strcmp(kind, "hostile") == 0)
+        add_hostile(writer, folder);
     else if (strcmp(kind, "none") == 0)
         rh_sidecar_add_filter(writer, "candidates", 0);
     else

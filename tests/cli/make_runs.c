@@ -24,6 +24,15 @@ struct making {
     struct rh_runs_race race;
 };
 
+/* Libraries that are not there any more. */
+enum { LIBC = 1, GHOST };
+
+static void put_frame(struct making *m, int side, uint32_t image)
+{
+    struct rh_race_side *at = &m->race.race.sides[side];
+    at->frames[at->frame_count++] = (struct rh_place){.image = image, .offset = 0x1000};
+}
+
 static void put_lock(struct making *m, int side, uint32_t tag)
 {
     struct rh_race_side *at = &m->race.race.sides[side];
@@ -104,6 +113,15 @@ static void say_common(struct making *m)
     put_lock(m, 1, 9);
 }
 
+static void say_libc0(struct making *m)
+{
+    put_frame(m, 0, LIBC);
+}
+static void say_ghost0(struct making *m)
+{
+    put_frame(m, 0, GHOST);
+}
+
 static const struct word {
     const char *name;
     void (*say)(struct making *m);
@@ -113,7 +131,7 @@ static const struct word {
     {"suspected", say_suspected}, {"alternate", say_alternate}, {"collision", say_collision},
     {"crash", say_crash},         {"hang", say_hang},           {"main", say_main},
     {"stack", say_stack},         {"lock0", say_lock0},         {"lock1", say_lock1},
-    {"common", say_common},
+    {"common", say_common},       {"libc0", say_libc0},         {"ghost0", say_ghost0},
 };
 
 static void put_offset(struct making *m, const char *word)
@@ -209,11 +227,13 @@ static enum rh_status make_run(struct rh_runs *runs, struct rh_sidecar *sidecar,
     return status == RH_OK ? complete(runs, &m) : status;
 }
 
-/* The program, by its build id. */
+/* The program, by its build id, and the libraries. */
 static void make_images(const char *build_id, struct rh_image_name *images)
 {
     unsigned int byte;
-    images[0].ready = 1;
+    images[0].ready = images[LIBC].ready = images[GHOST].ready = 1;
+    strcpy(images[LIBC].path, "/gone/libc.so.6");
+    strcpy(images[GHOST].path, "/gone/libghost.so");
     for (; sscanf(build_id, "%2x", &byte) == 1; build_id += 2)
         images[0].build_id[images[0].build_id_size++] = (uint8_t)byte;
 }

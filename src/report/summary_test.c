@@ -1,0 +1,97 @@
+/* The verdict table that a series of runs ends with. */
+#include "report/summary.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct rh_sidecar_function function = {.name = "work"};
+static const struct rh_sidecar_location at = {"/x/a.c", 3, 7, "work", NULL, NULL};
+static const struct rh_sidecar_site named = {
+    .access = RH_ACCESS_WRITE, .function = &function, .location = &at, .expression = "n\033[1m"};
+static const struct rh_sidecar_site unnamed = {.access = RH_ACCESS_READ, .function = &function};
+
+static char *print(const struct rh_report *report, bool coloured)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    rh_report_print_summary(report, out, coloured);
+    fclose(out);
+    return text;
+}
+
+static void every_verdict_has_its_rows(void **state)
+{
+    (void)state;
+    struct rh_report report = {.program = "prog",
+                               .path = "./my prog",
+                               .totals = {.runs = 64},
+                               .candidate_count = 12,
+                               .by_ground = {[RH_GROUND_CRASH] = 1,
+                                             [RH_GROUND_SINGLE_ORDER] = 1,
+                                             [RH_GROUND_APART] = 3,
+                                             [RH_GROUND_NOT_TRIED] = 7}};
+    rh_vec_push(&report.candidates, (struct rh_report_candidate){.first = &named,
+                                                                 .second = &unnamed,
+                                                                 .verdict = RH_VERDICT_TRUE_RACE,
+                                                                 .ground = RH_GROUND_CRASH});
+    rh_vec_push(&report.candidates, (struct rh_report_candidate){.first = &unnamed,
+                                                                 .second = &unnamed,
+                                                                 .verdict = RH_VERDICT_TRUE_RACE,
+                                                                 .ground = RH_GROUND_SINGLE_ORDER});
+    rh_vec_push(&report.candidates,
+                (struct rh_report_candidate){.first = &named,
+                                             .second = &named,
+                                             .verdict = RH_VERDICT_LIKELY_FALSE_POSITIVE,
+                                             .ground = RH_GROUND_APART});
+    char *text = print(&report, false);
+    assert_string_equal(
+        text, "prog: 2 true races, 3 likely false positives and 7 unknown of 12 candidates, after "
+              "64 runs\n"
+              "\n"
+              "VERDICT                GROUND        CANDIDATES\n"
+              "true race              causes hang            0\n"
+              "                       causes crash           1\n"
+              "                       both orders            0\n"
+              "                       single order           1\n"
+              "likely false positive  not aliasing           3\n"
+              "unknown                not tried              7\n"
+              "all                                          12\n"
+              "\n"
+              "True races:\n"
+              "  /x/a.c:3:7 write and ? read of n?[1m (causes crash)\n"
+              "  ? read, in two threads, of the same memory (single order)\n"
+              "\n"
+              "Proofs and stacks: racehive report './my prog' (--format=html for a browser)\n");
+    free(text);
+    rh_vec_free(&report.candidates);
+}
+
+static void no_race_is_said_too(void **state)
+{
+    (void)state;
+    struct rh_report report = {.program = "prog", .totals = {.runs = 1}, .candidate_count = 1};
+    report.by_ground[RH_GROUND_SYNCHRONISED] = 1;
+    char *text = print(&report, true);
+    assert_non_null(strstr(text, "0 true races, 1 likely false positive and 0 unknown of 1 "
+                                 "candidate, after 1 run\n"));
+    assert_null(strstr(text, "True races:"));
+    assert_null(strstr(text, "\033[1;31m"));
+    assert_non_null(strstr(text, "racehive report prog"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_verdict_has_its_rows),
+        cmocka_unit_test(no_race_is_said_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

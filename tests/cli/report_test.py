@@ -1,0 +1,521 @@
+#!/usr/bin/env python3
+"""Tests of `racehive report`, on sidecars and stores that make_candidates and make_runs write.
+
+Usage: report_test.py RACEHIVE MAKE_CANDIDATES MAKE_RUNS [unittest option...]
+"""
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+import urllib.parse
+
+from harness import ID_A, ID_B, Case, elf
+
+MAKE_RUNS = os.path.abspath(sys.argv[3])
+
+# The candidates of make_candidates' `few`, as in candidates_test.py, and the one of `hostile`.
+BUSY, LOCKED, READ_WRITE, ITSELF, MIXED = (
+    "f66f08be64f97f1f", "37382fc97ba06c65", "c87afed77487b6b9", "16b878c650cab9c9",
+    "7a614ca1770714ca")
+
+# A run of each kind: three true races, one likely false positive, one unknown.
+RUNS = [f"{LOCKED}:race,lock1", f"{LOCKED}:race,alternate,collision,crash,lock0",
+        f"{LOCKED}:not_seen", f"{ITSELF}:race,main", f"{ITSELF}:timeout",
+        f"{BUSY}:race,hang", f"{READ_WRITE}:no_race", f"{READ_WRITE}:no_race",
+        f"{MIXED}:not_seen,suspected"]
+
+SOURCE = "".join(f"line {n}\n" for n in range(1, 41)) + "\t\tx account->balance += n;\n" + \
+    "".join(f"line {n}\n" for n in range(42, 100))
+
+
+class ReportCase(Case):
+    content = "few"
+    runs = RUNS
+
+    def setUp(self):
+        super().setUp()
+        self.store = self.path("data/racehive/runs/" + ID_A + "-racemob.runs")
+        os.makedirs(os.path.dirname(self.store))
+        if self.runs is not None:
+            self.make_runs(self.store, *self.runs)
+        self.write("bank.c", SOURCE.encode())
+
+    def make_runs(self, store, *runs, detector="racemob"):
+        subprocess.run([MAKE_RUNS, self.path("bank.racehive"), store, detector, *runs], check=True)
+
+    def report(self, *words):
+        return self.succeed("report", *words, "bank")
+
+    def json(self, *words):
+        return json.loads(self.report("--format=json", *words))
+
+    def candidates(self):
+        return {c["id"]: c for c in self.json()["candidates"]}
+
+
+class Text(ReportCase):
+    def block(self, title):
+        """The lines that tell of one true race."""
+        blocks = self.report().split("\n\n")
+        found = [b.splitlines() for b in blocks if re.match(r"true race \d", b) and title in b]
+        self.assertEqual(len(found), 1, title)
+        return found[0]
+
+    def test_head_and_table(self):
+        text = self.report()
+        self.assertEqual(text.splitlines()[:2], [
+            "bank: 3 true races, 1 likely false positive and 1 unknown of 5 candidates",
+            f"9 runs with racemob, build id {ID_A}"])
+        self.assertEqual(text.split("\n\n")[-1].splitlines(), [
+            "VERDICT                GROUND                 CANDIDATES",
+            "true race              causes hang                     1",
+            "                       causes crash                    1",
+            "                       both orders                     0",
+            "                       single order                    1",
+            "likely false positive  synchronised                    1",
+            "unknown                unordered, not proved           1",
+            "all                                                    5"])
+
+    def test_a_race_is_told_in_full(self):
+        self.assertEqual(self.block("audit"), [
+            f"true race 2 of 3: write in deposit and read in audit race on account->balance  {LOCKED}",
+            "bank.c:50:3: first: read of 8 bytes of account->balance in audit",
+            "    50 | line 50",
+            "       |   ^",
+            "       by T2, created by T1 (main), holding &bank->lock",
+            "       #0  audit  bank.c:50:3",
+            "bank.c:41:7: then: write of 8 bytes to account->balance in deposit",
+            "    41 |                 x account->balance += n;",
+            "       |                     ^",
+            "       by T3, created by T1 (main), holding no lock",
+            "       #0  deposit  bank.c:41:7",
+            "  memory: heap block from bank.c:12",
+            "  proof: collision: T3 was held for 12.3 ms before its access, and T2 made its own "
+            "meanwhile; nothing orders the two",
+            "  runs: raced in 2 of 3 runs that were asked, in both orders, by collision in 1",
+            "  consequence: 1 run crashed after it (SIGSEGV)",
+            "  try: hold &bank->lock in deposit (bank.c:41:7) too, as audit does"])
+
+    def test_races_come_by_score_then_the_suspected(self):
+        text = self.report()
+        order = [text.index(word) for word in (BUSY, LOCKED, ITSELF, "Unordered, but not proved")]
+        self.assertEqual(order, sorted(order))
+        self.assertIn("because the process holds a library without keys", text)
+        self.assertIn("\n  bank.c:80:1 read and stats.h:12:5 atomic update of counter "
+                      "(unordered, not proved)\n", text)
+
+    def test_unordered_proof_and_advice_for_the_creator(self):
+        lines = self.block("races with itself")
+        self.assertIn("  proof: unordered: no chain of synchronisation was seen from the access of "
+                      "T2 to that of T1", lines)
+        self.assertIn("       by T1 (main), holding no lock", lines)
+        self.assertIn("  consequence: none seen", lines)
+        self.assertTrue(any(l.startswith("  try: neither side holds a lock") for l in lines))
+        self.assertTrue(any(l.startswith("  try: T1 created T2: ") for l in lines))
+
+    def test_flags_and_unknown_lines(self):
+        lines = self.block(BUSY)
+        self.assertIn("/elsewhere/stop.c:?: first: write in stop", lines)
+        self.assertIn("  try: make döne[?[31m] atomic: a loop waits for it, and a plain variable may "
+                      "be read once and never again; store it with release and load it with acquire "
+                      "order", lines)
+        self.assertIn("  consequence: 1 run hung after it", lines)
+
+    def test_without_sources_there_are_places_alone(self):
+        os.remove(self.path("bank.c"))
+        self.assertNotIn(" | ", self.report())
+        self.assertIn("bank.c:50:3: first: ", self.report())
+
+    def test_races_of_the_same_lines_are_told_together(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{READ_WRITE}:race", f"{ITSELF}:race,crash",
+                       f"{LOCKED}:race")
+        titles = re.findall(r"^(?:true race \d|  the same lines).*$", self.report(), re.M)
+        self.assertEqual(titles, [
+            f"true race 1 of 3: write in deposit and read in audit race on account->balance  {LOCKED}",
+            "true race 2 of 3: read in deposit and write in deposit race on account->balance  "
+            + READ_WRITE,
+            "  the same lines: write in deposit races with itself on account->balance (true race 3 "
+            f"of 3, causes crash)  {ITSELF}"])
+        page = Page(self.report("--format=html"))
+        self.assertEqual([a["id"] for _, a in page.elements if a.get("id", "").startswith("c")
+                          and a["id"] != "candidates"],
+                         ["c" + LOCKED, "c" + READ_WRITE, "c" + ITSELF])
+
+    def test_same_output_twice(self):
+        for name in ("text", "json", "sarif", "html"):
+            self.assertEqual(self.report("--format=" + name), self.report("--format=" + name))
+
+    def test_colours_only_on_a_terminal(self):
+        os.environ.pop("NO_COLOR", None)
+        self.assertNotIn("\033", self.report())
+        words = ("report", f"--store={self.store}", "bank")
+        self.assertIn(b"\033[1;31mtrue race", self.on_terminal(*words, TERM="xterm"))
+        self.assertNotIn(b"\033", self.on_terminal(*words, TERM="xterm", NO_COLOR="1"))
+
+
+class Advice(ReportCase):
+    runs = None
+
+    def advice(self, run):
+        """What is advised after one run."""
+        if os.path.exists(self.store):
+            os.remove(self.store)
+        self.make_runs(self.store, run)
+        return re.findall(r"^  try: (.*)$", self.report(), re.M)
+
+    def test_locks(self):
+        self.assertIn("as audit does", self.advice(f"{LOCKED}:race")[0])
+        self.assertIn("different locks, lock L1 and &bank->lock",
+                      self.advice(f"{LOCKED}:race,lock0,lock1")[0])
+        self.assertIn("a lock in common", self.advice(f"{LOCKED}:race,common")[0])
+        self.assertIn("hold lock L1 in deposit", self.advice(f"{ITSELF}:race,lock1")[0])
+
+    def test_mixed(self):
+        self.assertEqual(self.advice(f"{MIXED}:race")[0],
+                         "make the access in audit (bank.c:80:1) atomic too: the one in count "
+                         "(stats.h:12:5) is")
+
+    def test_stack(self):
+        self.assertIn("the memory is on the stack of thread 2",
+                      " ".join(self.advice(f"{ITSELF}:race,stack")))
+
+
+class Json(ReportCase):
+    def test_head(self):
+        report = self.json()
+        del report["candidates"]
+        self.assertEqual(report, {
+            "tool": "racehive", "version": "0.1.0", "program": "bank", "build_id": ID_A,
+            "detector": "racemob", "runs": 9,
+            "totals": {"candidates": 5, "listed": 5, "crashed_runs": 1, "hung_runs": 1, "grounds": {
+                "causes hang": 1, "causes crash": 1, "both orders": 0, "single order": 1,
+                "unordered, not proved": 1, "synchronised": 1, "longest pause in vain": 0,
+                "not aliasing": 0, "single thread": 0, "not seen": 0, "not tried": 0}}})
+
+    def test_order_and_verdicts(self):
+        self.assertEqual([(c["id"], c["verdict"], c["ground"]) for c in self.json()["candidates"]], [
+            (BUSY, "true-race", "causes hang"), (LOCKED, "true-race", "causes crash"),
+            (ITSELF, "true-race", "single order"),
+            (READ_WRITE, "likely-false-positive", "synchronised"),
+            (MIXED, "unknown", "unordered, not proved")])
+
+    def test_a_race(self):
+        race = self.candidates()[LOCKED]
+        self.assertEqual(race["first"], {
+            "file": self.path("bank.c"), "line": 41, "column": 7, "function": "deposit",
+            "access": "write", "size": 8, "expression": "account->balance", "locks": "",
+            "threads": "worker x many"})
+        self.assertEqual(race["second"]["locks"], "&bank->lock")
+        self.assertEqual(race["outcomes"], {"race": 2, "no_race": 0, "timeout": 0, "not_seen": 1})
+        evidence = race["evidence"]
+        threads = evidence.pop("threads")
+        self.assertEqual(evidence, {
+            "order": "alternate", "kind": "collision", "consequence": "crash", "signal": 11,
+            "pause_us": 12345, "block": "heap",
+            "stacks": [["audit bank.c:50"], ["deposit bank.c:41"]]})
+        self.assertEqual([(t["id"], t["creator"], t["access"]) for t in threads],
+                         [(2, 1, "second"), (3, 1, "first")])
+        self.assertEqual(threads[0]["locks"], [{"name": None, "tag": 7}])
+        self.assertEqual(threads[1]["frames"], [
+            {"function": "deposit", "file": self.path("bank.c"), "line": 41, "column": 7,
+             "library": None, "inlined": False}])
+        self.assertIsNone(race["bound"])
+        self.assertIsNone(race["suspicion"])
+
+    def test_kinds(self):
+        kind = lambda *runs: (os.remove(self.store), self.make_runs(self.store, *runs),
+                              self.candidates()[LOCKED]["evidence"]["kind"])[-1]
+        self.assertEqual(kind(f"{LOCKED}:race"), "unordered")
+        self.assertEqual(kind(f"{LOCKED}:race", f"{LOCKED}:race,alternate"), "both-orders")
+        self.assertEqual(kind(f"{LOCKED}:race", f"{LOCKED}:race,alternate,collision"), "collision")
+
+    def test_outer_frames(self):
+        """Libraries are named where nothing more is known; how libc starts threads is left out."""
+        os.remove(self.store)
+        self.make_runs(self.store, f"{LOCKED}:race,libc0,ghost0,libc0,libc0")
+        self.assertEqual(self.candidates()[LOCKED]["evidence"]["stacks"],
+                         [["deposit bank.c:41", "? libc.so.6", "? libghost.so"],
+                          ["audit bank.c:50"]])
+        self.assertIn("       #2  ?        libghost.so\n", self.report())
+
+    def test_no_evidence(self):
+        candidates = self.candidates()
+        self.assertIsNone(candidates[READ_WRITE]["evidence"])
+        self.assertTrue(0 < candidates[READ_WRITE]["bound"] < 1)
+        self.assertIsNone(candidates[MIXED]["evidence"])
+        self.assertEqual(candidates[MIXED]["suspicion"]["stacks"],
+                         [["audit bank.c:80"],
+                          ["count stats.h:12", "tick bank.c:60", "worker bank.c:77"]])
+        self.assertEqual([f["inlined"] for f in
+                          candidates[MIXED]["suspicion"]["threads"][1]["frames"]],
+                         [True, True, False])
+
+    def test_a_crash_without_a_race_is_not_its_consequence(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{LOCKED}:no_race,crash")
+        self.assertIsNone(self.candidates()[LOCKED]["evidence"])
+        self.assertEqual(self.json()["totals"]["crashed_runs"], 1)
+
+    def test_many_untried_are_counted_not_all_listed(self):
+        self.make_sidecar("bank.racehive", ID_A, "vast")
+        first = json.loads(self.succeed("candidates", "--json", "--limit=1", "bank"))
+        tried = first["candidates"][0]["id"]
+        os.remove(self.store)
+        self.make_runs(self.store, f"{tried}:race")
+        report = self.json()
+        self.assertEqual(report["totals"]["candidates"], 18003000)
+        self.assertEqual(report["totals"]["grounds"]["not tried"], 18002999)
+        self.assertEqual(len(report["candidates"]), 10000)
+        ids = [c["id"] for c in report["candidates"]]
+        self.assertEqual(ids[0], tried)
+        self.assertEqual(len(set(ids)), 10000)
+
+
+class Sarif(ReportCase):
+    def sarif(self):
+        return json.loads(self.report("--format=sarif"))
+
+    def test_shape(self):
+        log = self.sarif()
+        self.assertEqual(log["version"], "2.1.0")
+        self.assertIn("sarif-2.1.0", log["$schema"])
+        run, = log["runs"]
+        driver = run["tool"]["driver"]
+        self.assertEqual(driver["name"], "racehive")
+        self.assertEqual(len(run["results"]), 3)
+        for result in run["results"]:
+            self.assertEqual(result["level"], "error")
+            self.assertEqual(driver["rules"][result["ruleIndex"]]["id"], result["ruleId"])
+            self.assertEqual(len(result["locations"]), 1)
+            self.assertEqual(len(result["relatedLocations"]), 1)
+            self.assertEqual(len(result["codeFlows"][0]["threadFlows"]), 2)
+            self.assertTrue(result["message"]["text"])
+        self.assertEqual(run["originalUriBaseIds"]["SRCROOT"]["uri"],
+                         "file://" + urllib.parse.quote(self.folder) + "/")
+
+    def test_a_result(self):
+        result = next(r for r in self.sarif()["runs"][0]["results"]
+                      if LOCKED in r["partialFingerprints"].values())
+        physical = result["locations"][0]["physicalLocation"]
+        self.assertEqual(physical, {
+            "artifactLocation": {"uri": "bank.c", "uriBaseId": "SRCROOT"},
+            "region": {"startLine": 50, "startColumn": 3}})
+        related = result["relatedLocations"][0]
+        self.assertEqual(related["physicalLocation"]["region"], {"startLine": 41, "startColumn": 7})
+        flows = result["codeFlows"][0]["threadFlows"]
+        self.assertEqual([f["id"] for f in flows], ["T2", "T3"])
+        self.assertEqual([f["locations"][-1]["executionOrder"] for f in flows], [1, 2])
+
+    def test_flows_run_inwards(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{MIXED}:race")
+        flow = self.sarif()["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][1]
+        names = [l["location"]["logicalLocations"][0]["fullyQualifiedName"]
+                 for l in flow["locations"]]
+        self.assertEqual(names, ["worker", "tick", "count"])
+        self.assertEqual([l["nestingLevel"] for l in flow["locations"]], [0, 1, 2])
+
+    def test_unknown_lines_and_absolute_paths(self):
+        result = next(r for r in self.sarif()["runs"][0]["results"]
+                      if BUSY in r["partialFingerprints"].values())
+        self.assertEqual(result["locations"][0]["physicalLocation"],
+                         {"artifactLocation": {"uri": "file:///elsewhere/stop.c"}})
+
+    def test_no_races(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{LOCKED}:no_race")
+        self.assertEqual(self.sarif()["runs"][0]["results"], [])
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would make of a page: balanced elements, their attributes, their texts."""
+
+    VOID = {"meta", "input", "br"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.texts, self.rows = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, (tag, self.open)
+        self.open.pop()
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("script", "style"):
+            return
+        self.texts.append(data)
+        if "td" in self.open or "th" in self.open:
+            self.rows[-1][-1] += data
+
+    def text(self):
+        return "".join(self.texts)
+
+
+class Html(ReportCase):
+    def page(self):
+        return Page(self.report("--format=html"))
+
+    def test_all_is_inside(self):
+        text = self.report("--format=html")
+        page = Page(text)
+        for tag, attributes in page.elements:
+            self.assertNotIn(tag, ("link", "img", "iframe", "object", "base"))
+            self.assertNotIn("src", attributes)
+            self.assertTrue(attributes.get("href", "#").startswith("#"), attributes)
+            self.assertFalse([name for name in attributes if name.startswith("on")])
+        self.assertNotRegex(text, r"url\(|@import|https?:")
+        self.assertIn("prefers-color-scheme:dark", text)
+        self.assertIn("@media print", text)
+
+    def test_it_says_what_the_text_says(self):
+        shown = self.page().text()
+        for words in ("3 true races, 1 likely false positive and 1 unknown of 5 candidates",
+                      "write in deposit and read in audit race on account->balance",
+                      "x account->balance += n;", "T3, created by T1 (main), holding no lock",
+                      "collision: T3 was held for 12.3 ms before its access",
+                      "1 run crashed after it (SIGSEGV)", "as audit does",
+                      "Unordered, but not proved"):
+            self.assertIn(words, shown)
+
+    def test_table_of_candidates(self):
+        rows = [r for r in self.page().rows if r[-1] in (BUSY, LOCKED, READ_WRITE, ITSELF, MIXED)]
+        self.assertEqual([r[-1] for r in rows], [BUSY, LOCKED, ITSELF, READ_WRITE, MIXED])
+        self.assertEqual(rows[3][:3], ["likely false positive", "synchronised", "60"])
+        self.assertEqual(rows[3][6:10], ["0", "2", "0", "0"])
+        self.assertRegex(rows[3][10], r"^below [0-9.]+ %$")
+        self.assertEqual(rows[0][10], "-")
+
+    def test_links_lead_somewhere(self):
+        elements = self.page().elements
+        ids = [a["id"] for _, a in elements if "id" in a]
+        self.assertEqual(len(ids), len(set(ids)))
+        links = [a["href"][1:] for _, a in elements if "href" in a]
+        self.assertEqual(len(links), 4)
+        self.assertTrue(set(links) <= set(ids))
+
+
+class Hostile(ReportCase):
+    content = "hostile"
+    runs = None
+    name = "</td><script>alert('1')</script>&amp;\""
+
+    def setUp(self):
+        super().setUp()
+        listed = json.loads(self.succeed("candidates", "--json", "bank"))
+        self.make_runs(self.store, f"{listed['candidates'][0]['id']}:race")
+        self.write("a <b>%20#?:.c", b"</pre><script>\xff & 'x' \x1b[31m\n")
+
+    def test_html_is_text(self):
+        page = Page(self.report("--format=html"))
+        self.assertEqual([tag for tag, _ in page.elements].count("script"), 1)
+        self.assertIn(self.name, page.text())
+        self.assertIn("</pre><script>", page.text())
+        self.assertIn("a <b>%20#?:.c:1:2", page.text())
+        self.assertNotIn("\x1b", self.report("--format=html"))
+
+    def test_uris_are_encoded(self):
+        log = json.loads(self.report("--format=sarif"))
+        artifact = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+        self.assertEqual(artifact["artifactLocation"]["uri"], "a%20%3Cb%3E%2520%23%3F%3A.c")
+
+    def test_terminals_are_safe(self):
+        self.assertNotIn("\x1b", self.run_racehive("report", "bank").stdout.decode("latin-1"))
+
+    def test_json(self):
+        self.assertTrue(self.json()["candidates"][0]["first"]["expression"].startswith(self.name))
+
+
+class Finding(ReportCase):
+    """Which files are read and written, and what is said where they cannot be."""
+
+    def test_a_store_is_enough(self):
+        text = self.report()
+        shutil.copy(self.store, self.path("copy.db"))
+        for words in ([self.store], ["copy.db"], ["--store=copy.db"], ["--store=copy.db", "bank"],
+                      ["--symbols=bank.racehive", "copy.db"], ["bank.racehive"]):
+            self.assertEqual(self.succeed("report", *words), text, words)
+
+    def test_the_sidecar_is_found_by_build_id(self):
+        text = self.report()
+        folder = f"data/racehive/by-build-id/{ID_A[:2]}"
+        os.makedirs(self.path(folder))
+        os.rename(self.path("bank.racehive"), self.path(f"{folder}/{ID_A[2:]}.racehive"))
+        self.assertEqual(self.succeed("report", self.store), text)
+        self.make_sidecar("bank.racehive", ID_B)
+        self.assertEqual(self.succeed("report", self.store), text)
+
+    def test_no_sidecar(self):
+        os.remove(self.path("bank.racehive"))
+        self.fail_with(1, "name it with --symbols=FILE", "report", self.store)
+        self.fail_with(1, "built with racehive-cc", "report", "bank")
+
+    def test_no_runs_yet(self):
+        os.remove(self.store)
+        self.fail_with(1, "there are no runs of bank yet: 'racehive run bank' makes some",
+                       "report", "bank")
+        self.make_runs(self.store)
+        self.fail_with(1, "no run of bank has come to its end yet", "report", "bank")
+        self.fail_with(1, "", "report", "missing.runs")
+        self.fail_with(1, "there is no file 'missing'", "report", "missing")
+
+    def test_other_build(self):
+        self.write("bank", elf(ID_B))
+        self.make_sidecar("bank.racehive", ID_B)
+        self.fail_with(1, "no runs of bank yet", "report", "bank")
+        self.fail_with(1, "of another build", "report", f"--store={self.store}", "bank")
+        self.fail_with(1, "of another build", "report", "--symbols=bank.racehive", self.store)
+
+    def test_other_detector(self):
+        self.make_runs(self.store.replace("racemob", "caper"), f"{LOCKED}:no_race",
+                       detector="caper")
+        self.assertEqual(self.json("--detector=caper")["detector"], "caper")
+        self.assertEqual(self.json()["detector"], "racemob")
+
+    def test_output(self):
+        text = self.report()
+        self.assertEqual(self.report("--output=out.txt"), "")
+        with open(self.path("out.txt"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), text)
+        self.assertEqual(self.report("--output=/dev/null"), "")
+        self.fail_with(1, "no/such/folder", "report", "--output=no/such/folder/x", "bank")
+        self.assertEqual(sorted(os.listdir(self.folder)),
+                         ["bank", "bank.c", "bank.racehive", "data", "out.txt"])
+
+    def test_a_full_disk_shows(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            for name in ("text", "json", "sarif", "html"):
+                self.fail_with(1, "cannot write", "report", "--format=" + name, "bank", stdout=full)
+
+    def test_usage(self):
+        self.fail_with(2, "did you mean 'html'?", "report", "--format=htm", "bank")
+        self.fail_with(2, "text, json, sarif or html", "report", "--format=pdf", "bank")
+        self.fail_with(2, "which program, or which store", "report")
+        self.fail_with(2, "one program or store at a time", "report", "bank", "bank")
+        self.assertIn("Examples:", self.succeed("report", "--help"))
+
+    def test_damaged_stores(self):
+        self.write("bad.runs", b"SQLite format 3\0" + bytes(200))
+        self.fail_with(1, "bad.runs", "report", "bad.runs")
+        self.write("empty.runs", b"")
+        self.fail_with(1, "empty.runs", "report", "empty.runs")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[4:])
