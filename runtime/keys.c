@@ -7,6 +7,7 @@
 
 #include "hook.h"
 #include "lock.h"
+#include "opaque.h"
 #include "service.h"
 #include "stack.h"
 #include "sys.h"
@@ -319,6 +320,8 @@ void __rh_image_register(struct rh_image *image)
     image->runtime = r;
     if (atomic_load(&rt_mode) == RT_MODE_LIVE)
         rt_stack_refresh();
+    if (image->counts[2] & RH_IMAGE_OPAQUE)
+        rt_opaque(RH_OPAQUE_ASSEMBLY);
     rt_lock(&images_lock);
     r->number = image == &__rh_image ? 0 : images_seen++;
     r->next = images;

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define RH_IMAGE_MAGIC   0x56494852u /* "RHIV" */
-#define RH_IMAGE_VERSION 2u
+#define RH_IMAGE_VERSION 3u
 /* The ELF note by which tools know an instrumented image. */
 #define RH_NOTE_SECTION ".note.racehive"
 
@@ -104,6 +104,10 @@ struct rh_hook_frame {
     uint8_t red_zone[128];
 };
 
+enum rh_image_flags {
+    RH_IMAGE_OPAQUE = 1, /* it has code that may order threads in ways that keys do not show */
+};
+
 struct rh_image {
     uint32_t magic;
     uint32_t version;
@@ -111,7 +115,7 @@ struct rh_image {
     void (*hook)(struct rh_image *image, struct rh_hook_frame *frame);
     const struct rh_key_record *keys;
     const struct rh_site_record *sites;
-    const uint32_t *counts; /* key count, site count */
+    const uint32_t *counts; /* key count, site count, enum rh_image_flags */
     const struct rh_key_place *places_begin, *places_end;
     void *runtime; /* the runtime's own record of this image */
 };

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "cli/findings.h"
 #include "instrument/keys.h"
+#include "instrument/opaque.h"
 #include "ir/assembly.h"
 #include "ir/link.h"
 #include "ir/rewrite.h"
@@ -33,7 +34,7 @@ struct options {
     const char *input, *object, *sidecar, *program, *type, *keys, *sites, *cpu, *features, *config;
     uint64_t opt;
     uint64_t pic;
-    bool merge, has_asm, verbose;
+    bool merge, has_asm, has_native, verbose;
 };
 
 struct work {
@@ -141,7 +142,8 @@ static enum rh_status write_object(struct work *w)
     rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
                 w->sites.sites.len);
     say_doing("inserting keys");
-    status = rh_keys_insert(w->module, &w->sites, mode, &w->result);
+    uint32_t flags = o->has_native || rh_opaque_module(w->module) ? RH_IMAGE_OPAQUE : 0;
+    status = rh_keys_insert(w->module, &w->sites, mode, flags, &w->result);
     if (status != RH_OK)
         return status;
     rh_log_step("%u functions have a twin, %u cannot; %u keys have no place",
@@ -328,6 +330,8 @@ int main(int argc, char **argv)
         RH_OPTION_UINT("pic", &o.pic, "0|1", "generate position-independent code"),
         RH_OPTION_FLAG("merge", &o.merge, "only merge the bitcode files given as operands"),
         RH_OPTION_FLAG("has-asm", &o.has_asm, "only name the objects with file-scope assembly"),
+        RH_OPTION_FLAG("has-native", &o.has_native,
+                       "code without bitcode will be linked with the object"),
         RH_OPTION_FLAG("verbose", &o.verbose, "say what is being done"),
         RH_OPTION_END,
     };

@@ -214,3 +214,42 @@ enum rh_status rh_inputs_prepare(struct rh_ld *ld, const char *folder)
             status = prepare(ld, arg, folder);
     return status;
 }
+
+/* How the names of files begin that every link has, or that order threads only by functions that
+ * the runtime stands in front of. */
+static const char *const usual[] = {
+    "crt",     "Scrt",        "rcrt",        "gcrt",
+    "grcrt",   "Mcrt",        "libc.a",      "libc_nonshared.a",
+    "libm.a",  "libm-",       "libmvec.",    "libpthread.",
+    "libdl.",  "librt.",      "libutil.",    "libgcc.",
+    "libgcc_", "libstdc++.a", "libsupc++.a", "libclang_rt.",
+};
+
+static bool is_usual(const char *name)
+{
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
+        if (strncmp(name, usual[i], strlen(usual[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Shared libraries, and the scripts of the linker that stand for them. */
+static bool is_loaded(const char *name)
+{
+    size_t len = strlen(name);
+    return (len > 3 && strcmp(name + len - 3, ".so") == 0) || strstr(name, ".so.");
+}
+
+bool rh_inputs_have_native(const struct rh_ld *ld)
+{
+    for (size_t i = 0; i < ld->args.len; i++) {
+        const struct rh_ld_arg *arg = &ld->args.data[i];
+        if (!arg->path || (arg->content == RH_LD_BITCODE && !arg->hidden))
+            continue;
+        const char *slash = strrchr(arg->path, '/');
+        const char *name = slash ? slash + 1 : arg->path;
+        if (!is_loaded(name) && !is_usual(name))
+            return true;
+    }
+    return false;
+}

@@ -13,6 +13,10 @@
  */
 size_t rh_inputs_inspect(struct rh_ld *ld);
 
+/* Whether code without bitcode goes into the output, other than the compiler's own start files and
+ * libraries. Libraries that are loaded do not: the run sees those. */
+bool rh_inputs_have_native(const struct rh_ld *ld);
+
 /* Writes the copies that the steps need into `folder` and enters their paths. */
 enum rh_status rh_inputs_prepare(struct rh_ld *ld, const char *folder);
 

@@ -82,6 +82,8 @@ static void add_instrument_words(struct attempt *attempt, struct rh_words *argv)
         rh_vec_push(argv, rh_arena_printf(arena, "--cpu=%s", ld->cpu));
     rh_vec_push(argv, rh_arena_printf(arena, "--keys=%s", link->settings.keys));
     rh_vec_push(argv, rh_arena_printf(arena, "--sites=%s", link->settings.sites));
+    if (rh_inputs_have_native(ld))
+        rh_vec_push(argv, "--has-native");
     if (link->settings.config)
         rh_vec_push(argv, rh_arena_printf(arena, "--config=%s", link->settings.config));
     if (link->settings.verbose)

@@ -23,6 +23,7 @@ struct inserter {
     struct rh_module *module;
     const struct rh_sites *sites;
     enum rh_key_mode mode;
+    uint32_t flags;
     struct rh_keys_result *result;
     struct rh_twin *twin; /* of the current function; NULL if it has none */
     struct rh_strbuf text;
@@ -209,7 +210,7 @@ static void fill_record(struct inserter *in, uint32_t number)
 static enum rh_status add_tables(struct inserter *in)
 {
     size_t sites = in->sites->keyed, keys = in->sites->keys.len;
-    uint32_t counts[2] = {(uint32_t)keys, (uint32_t)sites};
+    uint32_t counts[3] = {(uint32_t)keys, (uint32_t)sites, in->flags};
     struct rh_site_record *records = rh_calloc(sites + 1, sizeof *records);
     for (size_t i = 0; i < sites; i++)
         records[i] = in->sites->sites.data[i].record;
@@ -247,12 +248,13 @@ static enum rh_status insert_all(struct inserter *in)
 }
 
 enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
-                              enum rh_key_mode mode, struct rh_keys_result *result)
+                              enum rh_key_mode mode, uint32_t flags, struct rh_keys_result *result)
 {
     struct inserter in = {
         .module = m,
         .sites = sites,
         .mode = mode,
+        .flags = flags,
         .result = result,
     };
     memset(result, 0, sizeof *result);

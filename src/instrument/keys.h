@@ -27,8 +27,9 @@ struct rh_keys_result {
     uint32_t keys_refused;      /* no assembly can stand there; the sites have no place */
 };
 
+/* `flags` are the image's, of enum rh_image_flags. */
 enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
-                              enum rh_key_mode mode, struct rh_keys_result *result);
+                              enum rh_key_mode mode, uint32_t flags, struct rh_keys_result *result);
 void rh_keys_result_release(struct rh_keys_result *result);
 
 #endif

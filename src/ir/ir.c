@@ -68,6 +68,11 @@ const char *rh_ir_inline_asm(const struct rh_module *m)
     return m->inline_asm;
 }
 
+const char *rh_ir_asm_text(const struct rh_value *assembly, size_t *len)
+{
+    return LLVMGetInlineAsmAsmString(assembly->handle, len);
+}
+
 const char *rh_op_name(enum rh_op op)
 {
     static const char *const names[] = {

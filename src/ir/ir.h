@@ -280,6 +280,9 @@ const char *rh_ir_triple(const struct rh_module *m);
 /* File-scope assembly of the module, "" if none. */
 const char *rh_ir_inline_asm(const struct rh_module *m);
 
+/* The text of inline assembly (RH_VALUE_ASM), of this length and without an end. */
+const char *rh_ir_asm_text(const struct rh_value *assembly, size_t *len);
+
 const char *rh_op_name(enum rh_op op);
 /* The pointer a load, store, rmw or cmpxchg goes through; NULL for anything else. */
 struct rh_value *rh_ir_pointer(const struct rh_value *inst);

@@ -1,0 +1,87 @@
+/* Code that may order threads unseen: see opaque.h. */
+#include "instrument/opaque.h"
+
+#include <string.h>
+
+/* Neither store nor load what another thread may see. */
+static const char *const harmless[] = {
+    "pause",  "nop",    "rep",    "repz",    "cpuid", "rdtsc", "rdtscp",     "rdpmc",
+    "xgetbv", "rdrand", "rdseed", "endbr64", "ud2",   "int3",  "prefetcht0", "prefetchnta",
+    "bsr",    "bsf",    "bswap",  "popcnt",  "lzcnt", "tzcnt",
+};
+
+static bool is_harmless(const char *word, size_t len)
+{
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        if (strlen(harmless[i]) == len && memcmp(harmless[i], word, len) == 0)
+            return true;
+    return false;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool ends_statement(char c)
+{
+    return c == '\n' || c == ';';
+}
+
+/* A statement begins with its mnemonic; directives do nothing by themselves, and labels are left
+ * out with what follows them looked at. */
+static bool is_opaque_statement(const char *text, size_t len)
+{
+    while (len && is_space(*text)) {
+        text++;
+        len--;
+    }
+    size_t word = 0;
+    while (word < len && !is_space(text[word]) && text[word] != ':')
+        word++;
+    if (word < len && text[word] == ':')
+        return is_opaque_statement(text + word + 1, len - word - 1);
+    return word && text[0] != '.' && text[0] != '#' && !is_harmless(text, word);
+}
+
+bool rh_opaque_assembly(const char *text, size_t len)
+{
+    for (size_t at = 0; at < len;) {
+        size_t end = at;
+        while (end < len && !ends_statement(text[end]))
+            end++;
+        if (is_opaque_statement(text + at, end - at))
+            return true;
+        at = end + 1;
+    }
+    return false;
+}
+
+static bool is_opaque_call(const struct rh_value *inst)
+{
+    size_t len;
+    if (!inst->callee || inst->callee->kind != RH_VALUE_ASM || inst->no_memory)
+        return false;
+    const char *text = rh_ir_asm_text(inst->callee, &len);
+    return rh_opaque_assembly(text, len);
+}
+
+static bool is_opaque_function(const struct rh_function *fn)
+{
+    for (uint32_t b = 0; b < fn->block_count; b++)
+        for (const struct rh_value *inst = fn->blocks[b]->first; inst; inst = inst->next)
+            if (is_opaque_call(inst))
+                return true;
+    return false;
+}
+
+bool rh_opaque_module(const struct rh_module *m)
+{
+    const char *text = rh_ir_inline_asm(m);
+    if (rh_opaque_assembly(text, strlen(text)))
+        return true;
+    for (uint32_t i = 0; i < rh_ir_function_count(m); i++)
+        if (is_opaque_function(rh_ir_function(m, i)))
+            return true;
+    return false;
+}

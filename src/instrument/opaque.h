@@ -1,0 +1,17 @@
+/*
+ * Whether code of a module may order threads in ways that nobody sees: by assembly. A detector must
+ * not take the absence of an order for a proof in a program that has such code.
+ */
+#ifndef RH_INSTRUMENT_OPAQUE_H
+#define RH_INSTRUMENT_OPAQUE_H
+
+#include "ir/ir.h"
+
+/* Inline assembly that touches memory, or file-scope assembly with instructions. An empty one,
+ * which only holds the compiler back, and instructions that cannot order threads do not count. */
+bool rh_opaque_module(const struct rh_module *m);
+
+/* The same of a text of assembly: exposed for its test. */
+bool rh_opaque_assembly(const char *text, size_t len);
+
+#endif
