@@ -60,6 +60,12 @@ struct rt_thread {
         _Atomic uint64_t released; /* it knew at its last release fence */
         _Atomic uint64_t pending;  /* its next acquire fence will bring */
     } knowledge;
+    /* The last access whose end is known only inside the call that makes it (free). */
+    struct rt_open_access {
+        struct rh_image *image;
+        uint32_t site;
+        uintptr_t address;
+    } open_access;
     uint64_t random;  /* state of its random choices */
     uint32_t metered; /* hooks and events, for the budget (budget.h) */
     bool paused;      /* it has been held since the last measurement began */

@@ -244,8 +244,10 @@ static void visit_after(struct rt_thread *self, struct plan *p, uint32_t index, 
                         const struct rt_access *a)
 {
     struct task *t = &p->tasks[index];
-    if (is_in_order_stage(t, index, a))
-        compare(self, t, index, side, other_side(t, side), a);
+    if (!is_in_order_stage(t, index, a))
+        return;
+    meet(self, t, index, side, other_side(t, side), a);
+    compare(self, t, index, side, other_side(t, side), a);
 }
 
 static void visit_tasks(struct rt_thread *self, const struct rt_access *a,
@@ -271,6 +273,8 @@ static bool orders_threads(const struct rt_access *a)
 /* What an atomic gives away includes itself: whoever acquires from it is ordered behind it. */
 static void racemob_access(struct rt_thread *self, const struct rt_access *a)
 {
+    if (a->flags & RH_SITE_AT_LEAST)
+        self->open_access = (struct rt_open_access){a->image, a->site, a->address};
     visit_tasks(self, a, visit_before);
     if (orders_threads(a))
         rt_order_before(self, a);
@@ -516,9 +520,28 @@ static void racemob_thread_begin(struct rt_thread *self)
     rt_order_thread_begin(self);
 }
 
+/* A block is given back by a call that is itself a site: only now is known how far it reaches. */
+static void visit_freed(struct rt_thread *self, uintptr_t start, size_t size)
+{
+    struct rt_open_access open = self->open_access;
+    if (!open.image || open.address != start)
+        return;
+    self->open_access.image = NULL;
+    const struct rh_site_record *site = &open.image->sites[open.site];
+    const struct rt_access a = {
+        .image = open.image,
+        .site = open.site,
+        .kind = site->access,
+        .flags = site->flags,
+        .address = start,
+        .size = size,
+    };
+    visit_tasks(self, &a, visit_after);
+}
+
 static void racemob_gone(struct rt_thread *self, uintptr_t start, size_t size)
 {
-    (void)self;
+    visit_freed(self, start, size);
     rt_order_gone(start, size);
 }
 

@@ -15,7 +15,8 @@ void rt_witness_take(const struct rt_thread *self, const struct rt_access *a, st
     w->parent = self->parent;
     w->address = a->address;
     w->size = a->size;
-    w->frame_count = rt_stack_at_key(self, a->frame, w->frames, RH_MAX_FRAMES);
+    w->frame_count = a->frame ? rt_stack_at_key(self, a->frame, w->frames, RH_MAX_FRAMES)
+                              : rt_stack_here(self, w->frames, RH_MAX_FRAMES);
     w->lock_count = 0;
     for (uint32_t i = 0; i < self->held_count && w->lock_count < RH_MAX_LOCKS; i++)
         w->locks[w->lock_count++] = (uintptr_t)self->held[i].lock;

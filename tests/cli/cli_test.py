@@ -24,9 +24,9 @@ class Dispatch(Case):
     def test_help_lists_what_exists_and_nothing_else(self):
         text = self.succeed("--help")
         self.assertEqual(text, self.succeed("-h"))
-        for present in ("candidates", "report", "sites"):
+        for present in ("candidates", "report", "run", "sites"):
             self.assertIn(f"\n  {present} ", text)
-        for absent in ("run ", "hive serve", "classify", "sketch"):
+        for absent in ("hive serve", "classify", "sketch"):
             self.assertNotIn(f"\n  {absent}", text)
 
     def test_help_of_a_subcommand(self):
@@ -49,7 +49,7 @@ class Dispatch(Case):
         self.fail_with(2, "needs a whole number", "sites", "bank", "--limit=many")
 
     def test_subcommands_of_later_versions(self):
-        for name in ("run", "hive", "agent", "classify", "sketch"):
+        for name in ("hive", "agent", "classify", "sketch"):
             self.fail_with(2, f"'{name}' is not part of this version", name, "bank")
 
 
@@ -63,6 +63,7 @@ class Manual(Case):
     def test_options_and_manual_agree(self):
         for words, page in ((["candidates"], "racehive-candidates.1"),
                             (["report"], "racehive-report.1"),
+                            (["run"], "racehive-run.1"),
                             (["sites"], "racehive-sites.1"), ([], "racehive.1")):
             known = set(re.findall(r"^ +(?:-h, )?--([\w-]+)", self.succeed(*words, "--help"), re.M))
             told = set(re.findall(r"^\.It .*Fl -([\w-]+)", self.manual(page), re.M))
