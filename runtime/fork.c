@@ -9,10 +9,12 @@
 
 #include <pthread.h>
 
+#include "kernel.h"
 #include "keys.h"
 #include "real.h"
 #include "service.h"
 #include "shared.h"
+#include "sync.h"
 #include "sys.h"
 #include "thread.h"
 
@@ -30,6 +32,8 @@ void rt_fork_before(void)
 {
     if (depth++)
         return;
+    if (rt_sync_is_live())
+        rt_kernel_release(RT_KERNEL_CHILDREN, 0);
     rt_service_fork_before();
     rt_keys_fork_before();
     rt_thread_fork_before();

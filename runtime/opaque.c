@@ -1,14 +1,107 @@
-/* Whether the process may hold synchronisation that we do not see: see opaque.h. */
+/* What makes the process opaque: see opaque.h. */
 #include "opaque.h"
 
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+#define BIT(why) (1u << (why))
+
 static _Atomic uint32_t reasons;
+/* Threads that have begun to load a library and not checked since. */
+static _Atomic uint32_t loading;
+static _Thread_local bool is_loading __attribute__((tls_model("initial-exec")));
 
 void rt_opaque(enum rh_opaque why)
 {
-    atomic_fetch_or(&reasons, 1u << why);
+    if (!(atomic_load_explicit(&reasons, memory_order_relaxed) & BIT(why)))
+        atomic_fetch_or(&reasons, BIT(why));
 }
 
 uint32_t rt_opaque_reasons(void)
 {
-    return atomic_load(&reasons);
+    return atomic_load(&reasons) | (atomic_load(&loading) ? BIT(RH_OPAQUE_LIBRARY) : 0);
+}
+
+/* --- libraries --- */
+
+/*
+ * Libraries of the system, by the beginning of their file names, that order threads only through
+ * functions we wrap, or not at all.
+ */
+static const char *const harmless[] = {
+    "ld-linux",  "ld-2.",       "ld.so",       "libc.so",       "libc-2.",
+    "libm.so",   "libm-2.",     "libmvec",     "libpthread",    "libdl.so",
+    "libdl-2.",  "librt.so",    "librt-2.",    "libutil.so",    "libutil-2.",
+    "libresolv", "libnss_",     "libgcc_s.so", "libstdc++.so",  "libz.so",
+    "libbz2.so", "libcrypt.so", "libcrypt-2.", "linux-vdso.so", "linux-gate.so",
+};
+
+static bool is_harmless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
+        if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Notes are padded to their segment's alignment; ours asks for no more than four bytes. */
+static bool has_our_note(const char *at, const char *end)
+{
+    static const char owner[] = "Racehive";
+    while ((size_t)(end - at) >= sizeof(ElfW(Nhdr))) {
+        const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)at;
+        const char *name = at + sizeof *note;
+        size_t name_size = (note->n_namesz + 3u) & ~3u, text_size = (note->n_descsz + 3u) & ~3u;
+        if (name_size + text_size > (size_t)(end - name))
+            return false;
+        if (note->n_namesz == sizeof owner && memcmp(name, owner, sizeof owner) == 0)
+            return *(const uint32_t *)(name + name_size) == RH_IMAGE_VERSION;
+        at = name + name_size + text_size;
+    }
+    return false;
+}
+
+static bool has_keys(const struct dl_phdr_info *image)
+{
+    for (int i = 0; i < image->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &image->dlpi_phdr[i];
+        const char *notes = (const char *)(image->dlpi_addr + p->p_vaddr);
+        if (p->p_type == PT_NOTE && has_our_note(notes, notes + p->p_memsz))
+            return true;
+    }
+    return false;
+}
+
+/* The executable has no name. */
+static int check_image(struct dl_phdr_info *image, size_t size, void *arg)
+{
+    (void)size, (void)arg;
+    const char *name = image->dlpi_name;
+    if (!name || !name[0] || is_harmless(name) || has_keys(image))
+        return 0;
+    rt_opaque(RH_OPAQUE_LIBRARY);
+    return 1;
+}
+
+void rt_opaque_check_images(void)
+{
+    dl_iterate_phdr(check_image, NULL);
+    if (!is_loading)
+        return;
+    is_loading = false;
+    atomic_fetch_sub(&loading, 1);
+}
+
+/* Constructors of one library may load the next; all of the first is there by then. */
+void rt_opaque_loading(const char *path)
+{
+    if (is_loading)
+        rt_opaque_check_images();
+    if (!path || is_harmless(path))
+        return;
+    is_loading = true;
+    atomic_fetch_add(&loading, 1);
 }

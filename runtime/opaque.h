@@ -1,6 +1,6 @@
 /*
- * Whether the process may hold synchronisation that we do not see: then that no order was seen
- * between two accesses does not prove that there is none.
+ * Why this process may hold synchronisation that is not seen (the reasons of control.h): then it is
+ * no proof of a race that two accesses seem unordered.
  */
 #ifndef RH_RUNTIME_OPAQUE_H
 #define RH_RUNTIME_OPAQUE_H
@@ -8,9 +8,16 @@
 #include "racehive/control.h"
 #include "rt.h"
 
-/* Notes a reason, for the rest of the run. Safe in hooks and signal handlers. */
+/* Notes a reason, for good. May run anywhere. */
 RT_HIDDEN void rt_opaque(enum rh_opaque why);
-/* The reasons so far, 1 << enum rh_opaque. */
+/* The reasons so far, 1 << enum rh_opaque. May run in hooks. */
 RT_HIDDEN uint32_t rt_opaque_reasons(void);
+
+/* Notes LIBRARY if a library is loaded that neither has keys nor is known to leave synchronisation
+ * to the functions we wrap. Not in hooks or signal handlers: it calls dl_iterate_phdr. */
+RT_HIDDEN void rt_opaque_check_images(void);
+/* The calling thread is about to load a library. Nobody tells us when it has, so LIBRARY holds
+ * until the thread next checks, unless the name is known to be harmless. */
+RT_HIDDEN void rt_opaque_loading(const char *path);
 
 #endif

@@ -97,11 +97,11 @@ void *rt_realloc_nothing(void *block, size_t size)
         find(&rt_real.name, #name, version, (void *)fail_##name);                                  \
         return rt_real.name arguments;                                                             \
     }
-#define RT_LIBC_ROW(result, name, parameters, arguments)                                           \
+#define RT_LIBC_ROW(result, name, parameters, arguments, failure)                                  \
     static result fail_##name parameters                                                           \
     {                                                                                              \
         errno = ENOSYS;                                                                            \
-        return (result)-1;                                                                         \
+        return failure;                                                                            \
     }                                                                                              \
     static result find_##name parameters                                                           \
     {                                                                                              \
@@ -140,7 +140,7 @@ void *rt_realloc_nothing(void *block, size_t size)
 
 struct rt_reals rt_real = {
 #define RT_REAL_ROW(result, name, parameters, arguments, version) .name = find_##name,
-#define RT_LIBC_ROW(result, name, parameters, arguments)          .name = find_##name,
+#define RT_LIBC_ROW(result, name, parameters, arguments, failure) .name = find_##name,
 #define RT_MORE_ROW(result, name, parameters, last, arguments)    .name = find_##name,
 #define RT_HEAP_ROW                                               RT_REAL_ROW
 #define RT_GUARD_ROW                                              RT_REAL_ROW
@@ -151,7 +151,7 @@ static void find_all(void)
 {
 #define RT_REAL_ROW(result, name, parameters, arguments, version)                                  \
     find(&rt_real.name, #name, version, (void *)fail_##name);
-#define RT_LIBC_ROW(result, name, parameters, arguments)                                           \
+#define RT_LIBC_ROW(result, name, parameters, arguments, failure)                                  \
     find(&rt_real.name, #name, NULL, (void *)fail_##name);
 #define RT_MORE_ROW(result, name, parameters, last, arguments)                                     \
     find(&rt_real.name, #name, NULL, (void *)fail_##name);

@@ -15,10 +15,28 @@
 #ifndef RH_RUNTIME_REAL_H
 #define RH_RUNTIME_REAL_H
 
+#include <aio.h>
+#include <mqueue.h>
+#include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
 #include <threads.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,7 +75,8 @@ RT_HIDDEN void rt_guard_abort(uint64_t *guard);
 
 #define RT_REAL_ROW(result, name, parameters, arguments, version)                                  \
     extern result __real_##name parameters __attribute__((weak));
-#define RT_LIBC_ROW(result, name, parameters, arguments) RT_REAL_ROW(result, name, parameters, , )
+#define RT_LIBC_ROW(result, name, parameters, arguments, failure)                                  \
+    RT_REAL_ROW(result, name, parameters, , )
 #define RT_MORE_ROW(result, name, parameters, last, arguments)                                     \
     RT_REAL_ROW(result, name, parameters, , )
 #define RT_HEAP_ROW  RT_REAL_ROW
@@ -72,7 +91,7 @@ RT_HIDDEN void rt_guard_abort(uint64_t *guard);
 
 struct rt_reals {
 #define RT_REAL_ROW(result, name, parameters, arguments, version) result(*name) parameters;
-#define RT_LIBC_ROW(result, name, parameters, arguments)          result(*name) parameters;
+#define RT_LIBC_ROW(result, name, parameters, arguments, failure) result(*name) parameters;
 #define RT_MORE_ROW(result, name, parameters, last, arguments)    result(*name) parameters;
 #define RT_HEAP_ROW                                               RT_REAL_ROW
 #define RT_GUARD_ROW                                              RT_REAL_ROW

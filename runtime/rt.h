@@ -111,6 +111,10 @@ static inline const volatile void *rt_thread_object(uint32_t id)
  * What happened to a synchronisation object: suffix, name, whether the thread gives what it knows
  * to the object (release, announced before it happens) and whether it learns what the object knows
  * (acquire, announced after it happened).
+ *
+ * SIGNAL_SEND is of its own kind: its object is the thread (rt_thread_object) that a signal, a
+ * cancellation or a new handler may reach at any instruction from now on, or NULL if it may be any.
+ * There is no acquire: that thread, or every thread, learns at once what the sender knows.
  */
 #define RT_SYNCS(X)                                                                                \
     X(MUTEX_LOCK, "mutex lock", 0, 1)                                                              \
@@ -133,6 +137,9 @@ static inline const volatile void *rt_thread_object(uint32_t id)
     X(THREAD_BEGIN, "thread begin", 0, 1)                                                          \
     X(THREAD_END, "thread end", 1, 0)                                                              \
     X(THREAD_JOIN, "thread join", 0, 1)                                                            \
+    X(KERNEL_SEND, "kernel send", 1, 0)                                                            \
+    X(KERNEL_RECEIVE, "kernel receive", 0, 1)                                                      \
+    X(SIGNAL_SEND, "signal send", 1, 0)                                                            \
     X(ANNOTATED_BEFORE, "annotated happens-before", 1, 0)                                          \
     X(ANNOTATED_AFTER, "annotated happens-after", 0, 1)                                            \
     X(OBJECT_INIT, "object init", 0, 0)                                                            \

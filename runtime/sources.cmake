@@ -13,6 +13,14 @@ set(RH_RUNTIME_SYNC_SOURCES
     sync_once.c
     sync_thread.c
     sync_c11.c
+    kernel.c
+    sync_io.c
+    sync_poll.c
+    sync_ipc.c
+    sync_signal.c
+    sync_child.c
+    stream.c
+    opaque.c
     fork.c
     exit.c
     memory.c

@@ -199,7 +199,8 @@ struct rh_ring {
     X(ASSEMBLY, "assembly, or code without bitcode, in the program")                               \
     X(STREAM, "a stdio stream on a pipe or socket")                                                \
     X(KEYS, "keys of atomic operations could not be switched on")                                  \
-    X(THREAD, "a thread that could not be registered")
+    X(THREAD, "a thread that could not be registered")                                             \
+    X(HELPER, "a thread that the C library makes itself, for aio, timers or lookups")
 
 enum rh_opaque {
 #define RH_OPAQUE_ENUM(id, name) RH_OPAQUE_##id,

@@ -291,9 +291,36 @@ static bool sync_rwlock(struct rt_thread *self, enum rt_sync what, uintptr_t obj
     }
 }
 
+/* Whom a signal may reach, and what its sender knows. */
+struct message {
+    uintptr_t to; /* a thread's object; 0: any thread */
+    uint64_t bits;
+};
+
+static bool receive(struct rt_thread *t, void *arg)
+{
+    const struct message *m = arg;
+    if (!m->to || m->to == (uintptr_t)rt_thread_object(t->id))
+        atomic_fetch_or(&t->knowledge.known, m->bits);
+    return true;
+}
+
+static void send_signal(struct rt_thread *self, uintptr_t to)
+{
+    struct message m = {.to = to, .bits = atomic_load(&live) & atomic_load(&self->knowledge.known)};
+    if (!m.bits)
+        return;
+    rt_thread_each(receive, &m);
+    end_if_all_know(m.bits);
+}
+
 void rt_order_sync(struct rt_thread *self, enum rt_sync what, const volatile void *object)
 {
     uintptr_t at = (uintptr_t)object;
+    if (what == RT_SYNC_SIGNAL_SEND) {
+        send_signal(self, at);
+        return;
+    }
     if (what == RT_SYNC_ONCE_DONE || what == RT_SYNC_ONCE_PASS)
         at = granule(at);
     if (sync_rwlock(self, what, at))

@@ -60,10 +60,12 @@ static enum rt_pause_end hold(struct rt_thread *self, struct place *place, uint3
     self->paused = true;
     place->since_ns = rt_sys_monotonic_ns();
     atomic_fetch_add(&held, 1);
+    atomic_fetch_add(&rt_memory_live, 1); /* a block that is freed meanwhile is met in its length */
     atomic_store(&place->state, waiting);
     wait_for(place, waiting, us);
     bool alone = atomic_compare_exchange_strong(&place->state, &waiting, PLACE_FREE) ||
                  atomic_compare_exchange_strong(&place->state, &released, PLACE_FREE);
+    atomic_fetch_sub(&rt_memory_live, 1);
     atomic_fetch_sub(&held, 1);
     if (alone)
         return RT_PAUSE_VAIN;
@@ -138,5 +140,5 @@ void rt_pause_after_fork(void)
 {
     for (int i = 0; i < PLACES; i++)
         atomic_store(&places[i].state, PLACE_FREE);
-    atomic_store(&held, 0);
+    atomic_fetch_sub(&rt_memory_live, atomic_exchange(&held, 0));
 }

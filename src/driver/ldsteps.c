@@ -58,7 +58,7 @@ static size_t find_anchor(const struct rh_ld *ld)
 
 static void push_extras(struct rh_ld *ld, const struct rh_ld_extras *extras, struct rh_words *argv)
 {
-    const char *const objects[] = {extras->program, extras->runtime, extras->glue};
+    const char *const objects[] = {extras->program, extras->glue};
     for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++)
         if (objects[i])
             rh_vec_push(argv, objects[i]);
@@ -86,6 +86,11 @@ static void push_default_paths(struct rh_ld *ld, struct rh_words *argv)
         rh_vec_push(argv, rh_arena_printf(&ld->arena, "-L%s", ld->library_paths.data[i]));
 }
 
+/*
+ * The runtime comes last: a program may bring some of the functions it wraps in an archive, such as
+ * a free of its own beside its own malloc. An archive is asked for what is missing when it is met;
+ * had the runtime been there before, nothing would be.
+ */
 static void push_all(struct rh_ld *ld, const struct rh_ld_extras *extras, enum step step,
                      struct rh_words *argv)
 {
@@ -95,6 +100,8 @@ static void push_all(struct rh_ld *ld, const struct rh_ld_extras *extras, enum s
             push_extras(ld, extras, argv);
         push_arg(ld, &ld->args.data[i], step, argv);
     }
+    if (extras && extras->runtime)
+        rh_vec_push(argv, extras->runtime);
 }
 
 void rh_ld_make_merge(struct rh_ld *ld, const char *linker, const struct rh_ld_extras *extras,

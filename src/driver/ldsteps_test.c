@@ -50,11 +50,11 @@ static void plain_program(void **state)
     set_content(&ld, "b.o", RH_LD_BITCODE);
     rh_ld_make_merge(&ld, "lld", &merge_extras, "MERGED", &argv);
     assert_line(&argv, LLD " -nostdlib -dynamic-linker ld.so crt1.o "
-                           "-plugin gold.so -plugin-opt=O2 RT GLUE a.o n.o b.o -lc "
+                           "-plugin gold.so -plugin-opt=O2 GLUE a.o n.o b.o -lc RT "
                            "--fat-lto-objects --lto-emit-llvm -o MERGED");
     rh_ld_make_final(&ld, "lld", &final_extras, &argv);
     assert_line(&argv, LLD " -nostdlib -dynamic-linker ld.so -o out crt1.o "
-                           "PROGRAM RT GLUE n.o -Map=m -lc --build-id "
+                           "PROGRAM GLUE n.o -Map=m -lc RT --build-id "
                            "--export-dynamic-symbol=__rh_*");
     rh_ld_make_native(&ld, "lld", RH_LD_LLD, &argv);
     assert_line(&argv, LLD " -nostdlib -dynamic-linker ld.so -o out crt1.o "
@@ -93,12 +93,12 @@ static void static_program_wraps(void **state)
     PARSE(&ld, "-static", "--build-id", "a.o");
     set_content(&ld, "a.o", RH_LD_BITCODE);
     rh_ld_make_merge(&ld, "lld", &tracing, "MERGED", &argv);
-    assert_line(&argv, LLD " -nostdlib -static --build-id RT GLUE "
-                           "--trace-symbol=one --trace-symbol=two a.o "
+    assert_line(&argv, LLD " -nostdlib -static --build-id GLUE "
+                           "--trace-symbol=one --trace-symbol=two a.o RT "
                            "--fat-lto-objects --lto-emit-llvm -o MERGED");
     rh_ld_make_final(&ld, "lld", &extras, &argv);
-    assert_line(&argv, LLD " -nostdlib -static --build-id PROGRAM RT GLUE "
-                           "--wrap=one --wrap=two");
+    assert_line(&argv, LLD " -nostdlib -static --build-id PROGRAM GLUE "
+                           "--wrap=one --wrap=two RT");
     rh_ld_release(&ld);
 }
 
@@ -111,8 +111,8 @@ static void archives_and_libraries(void **state)
     set_content(&ld, "mixed", RH_LD_MIXED_ARCHIVE)->native_path = "COPY";
     set_content(&ld, "pure.a", RH_LD_BITCODE);
     rh_ld_make_final(&ld, "lld", &final_extras, &argv);
-    assert_line(&argv, LLD " -nostdlib --build-id -static n.o PROGRAM RT GLUE "
-                           "COPY native.a");
+    assert_line(&argv, LLD " -nostdlib --build-id -static n.o PROGRAM GLUE "
+                           "COPY native.a RT");
     rh_ld_release(&ld);
 }
 
@@ -125,8 +125,8 @@ static void program_stays_out_of_start_lib(void **state)
     set_content(&ld, "a.o", RH_LD_BITCODE);
     set_content(&ld, "b.o", RH_LD_BITCODE);
     rh_ld_make_final(&ld, "lld", &final_extras, &argv);
-    assert_line(&argv, LLD " -nostdlib --build-id -static PROGRAM RT GLUE "
-                           "--start-lib n.o --end-lib");
+    assert_line(&argv, LLD " -nostdlib --build-id -static PROGRAM GLUE "
+                           "--start-lib n.o --end-lib RT");
     rh_ld_release(&ld);
 }
 
@@ -141,10 +141,10 @@ static void hidden_objects_are_native(void **state)
     hidden->merge_path = "HIDDEN";
     set_content(&ld, "b.o", RH_LD_BITCODE);
     rh_ld_make_merge(&ld, "lld", &merge_extras, "MERGED", &argv);
-    assert_line(&argv, LLD " -nostdlib --build-id -static HIDDEN RT GLUE b.o "
+    assert_line(&argv, LLD " -nostdlib --build-id -static HIDDEN GLUE b.o RT "
                            "--fat-lto-objects --lto-emit-llvm -o MERGED");
     rh_ld_make_final(&ld, "lld", &final_extras, &argv);
-    assert_line(&argv, LLD " -nostdlib --build-id -static a.o PROGRAM RT GLUE");
+    assert_line(&argv, LLD " -nostdlib --build-id -static a.o PROGRAM GLUE RT");
     rh_ld_release(&ld);
 }
 

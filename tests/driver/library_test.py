@@ -175,6 +175,25 @@ class Archives(DriverTest):
         self.run_ok("ar", "rcs", "lib.a", "f.o", "g.o")
         self.check("main.o", "lib.a")
 
+    def test_allocator_in_members_of_its_own(self):
+        """A free that the runtime wraps too stays with the malloc it belongs to."""
+        self.write("main.c", "#include <stdlib.h>\n"
+                             "int main(void) { void *volatile p = malloc(9); free(p); return 0; }\n")
+        self.write("m.c", "#include <stddef.h>\nstatic char block[1 << 16];\nstatic size_t used;\n"
+                          "void *malloc(size_t n) { used += (n + 15) & ~15ul;\n"
+                          "    return block + used - ((n + 15) & ~15ul); }\n"
+                          "void *calloc(size_t n, size_t m) { return malloc(n * m); }\n")
+        self.write("f.c", "#include <unistd.h>\nvoid free(void *p) {\n"
+                          "    if (p && write(1, \"own\\n\", 4) < 0) _exit(1); }\n")
+        for compile in (self.cc, self.clang):
+            with self.subTest(compile=compile.__name__):
+                compile("-c", "-fno-builtin", "m.c", "f.c")
+                self.run_ok("ar", "rcs", "lib.a", "m.o", "f.o")
+                self.cc("main.c", "lib.a", "-o", "prog")
+                self.assert_instrumented("prog")
+                self.assertIn("own\n", self.run_ok("./prog").out)
+                os.remove(self.path("lib.a"))
+
     def test_whole_archive(self):
         self.write("c.c", "#include <stdio.h>\n__attribute__((constructor)) static void c(void)"
                           " { puts(\"constructed\"); }\n")

@@ -98,8 +98,34 @@ static const struct {
 #undef EFFECT_ROW
 };
 
+/* --- signals: the one they go to, or everyone, learns at once --- */
+
+struct signal {
+    const struct state *from;
+    const volatile void *target;
+};
+
+static bool learn_by_signal(struct rt_thread *thread, void *arg)
+{
+    const struct signal *signal = arg;
+    struct state *state = thread->detector;
+    if (state && (!signal->target || signal->target == rt_thread_object(thread->id)))
+        merge(state->known, signal->from->known);
+    return true;
+}
+
+static void send_signal(const struct state *from, uintptr_t target)
+{
+    struct signal signal = {from, (const volatile void *)target};
+    rt_thread_each(learn_by_signal, &signal);
+}
+
 static void update_model(struct state *state, enum rt_sync what, uintptr_t address)
 {
+    if (what == RT_SYNC_SIGNAL_SEND) {
+        send_signal(state, address);
+        return;
+    }
     struct object *object = object_at(address);
     if (what == RT_SYNC_OBJECT_INIT || what == RT_SYNC_OBJECT_DESTROY)
         forget_object(object);
