@@ -119,6 +119,8 @@ static inline const volatile void *rt_thread_object(uint32_t id)
 #define RT_SYNCS(X)                                                                                \
     X(MUTEX_LOCK, "mutex lock", 0, 1)                                                              \
     X(MUTEX_UNLOCK, "mutex unlock", 1, 0)                                                          \
+    X(OWNER_END, "end of a possible owner", 1, 0)                                                  \
+    X(OWNER_DIED, "lock of a dead owner", 0, 1)                                                    \
     X(RWLOCK_READ, "rwlock read lock", 0, 1)                                                       \
     X(RWLOCK_WRITE, "rwlock write lock", 0, 1)                                                     \
     X(RWLOCK_READ_UNLOCK, "rwlock read unlock", 1, 0)                                              \

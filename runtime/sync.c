@@ -42,6 +42,12 @@ void rt_sync_done(void)
     atomic_fetch_sub(&rt_sync_live, 1);
 }
 
+const volatile void *rt_dead_owners(void)
+{
+    static const char object;
+    return &object;
+}
+
 _Atomic uint64_t rt_sync_losses[RT_SYNC_LOSS_COUNT];
 
 const char *rt_sync_loss_name(enum rt_sync_loss loss)

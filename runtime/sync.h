@@ -15,6 +15,9 @@ static inline bool rt_sync_is_live(void)
     return rt_unlikely(atomic_load_explicit(&rt_sync_live, memory_order_relaxed));
 }
 
+/* The kernel unlocks robust mutexes that a thread has left locked: whoever gets one is told only
+ * that its owner died, not who that was. So all threads that end give to one object. */
+RT_HIDDEN const volatile void *rt_dead_owners(void);
 /* After a mutex has been locked, while events are live. Nested locks of a recursive mutex are no
  * events. */
 RT_HIDDEN void rt_mutex_locked(const pthread_mutex_t *mutex);

@@ -21,6 +21,8 @@ void rt_cond_woken(const void *cond, const pthread_mutex_t *mutex, int result, b
     if (!rt_sync_is_live())
         return;
     bool was_signalled = result == 0 || result == EOWNERDEAD;
+    if (result == EOWNERDEAD)
+        rt_sync_event(RT_SYNC_OWNER_DIED, rt_dead_owners());
     if (was_signalled)
         rt_sync_event(RT_SYNC_COND_WAKE, cond);
     if (was_signalled || result == ETIMEDOUT || (told_unlock && result == EINVAL))

@@ -49,7 +49,11 @@ bool rt_mutex_unlocking(const pthread_mutex_t *mutex)
 /* EOWNERDEAD: locked, and the owner before died with it. */
 static int after_lock(const pthread_mutex_t *mutex, int result)
 {
-    if (rt_sync_is_live() && (result == 0 || result == EOWNERDEAD))
+    if (!rt_sync_is_live())
+        return result;
+    if (result == EOWNERDEAD)
+        rt_sync_event(RT_SYNC_OWNER_DIED, rt_dead_owners());
+    if (result == 0 || result == EOWNERDEAD)
         rt_mutex_locked(mutex);
     return result;
 }

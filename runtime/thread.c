@@ -298,6 +298,7 @@ static void drop_reference(struct rt_thread *t)
 
 void rt_thread_end(struct rt_thread *self)
 {
+    rt_sync(RT_SYNC_OWNER_END, rt_dead_owners());
     rt_sync(RT_SYNC_THREAD_END, rt_thread_object(self->id));
     atomic_store(&self->state, RT_THREAD_ENDED);
     drop_reference(self);

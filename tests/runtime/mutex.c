@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "harness.h"
+#include "sync.h"
 
 static const struct timespec past = {.tv_sec = 1};
 
@@ -138,7 +139,7 @@ static void test_robust(int type, int protocol)
     make(&m, type, PTHREAD_MUTEX_ROBUST, protocol);
     run(lock_and_die, &m);
     CHECK(pthread_mutex_lock(&m) == EOWNERDEAD);
-    EXPECT({RT_SYNC_MUTEX_LOCK, &m});
+    EXPECT({RT_SYNC_OWNER_DIED, rt_dead_owners()}, {RT_SYNC_MUTEX_LOCK, &m});
     run(meddle_and_unlock, &m);
     CHECK(pthread_mutex_consistent(&m) == 0);
     CHECK(pthread_mutex_unlock(&m) == 0);
@@ -147,7 +148,8 @@ static void test_robust(int type, int protocol)
     run(lock_and_die, &m);
     CHECK(pthread_mutex_trylock(&m) == EOWNERDEAD);
     CHECK(pthread_mutex_unlock(&m) == 0);
-    EXPECT({RT_SYNC_MUTEX_LOCK, &m}, {RT_SYNC_MUTEX_UNLOCK, &m});
+    EXPECT({RT_SYNC_OWNER_DIED, rt_dead_owners()}, {RT_SYNC_MUTEX_LOCK, &m},
+           {RT_SYNC_MUTEX_UNLOCK, &m});
     CHECK(pthread_mutex_lock(&m) == ENOTRECOVERABLE);
     CHECK(pthread_mutex_trylock(&m) == ENOTRECOVERABLE);
     EXPECT_NOTHING();
