@@ -15,7 +15,6 @@ struct entry {
     struct rh_runs_candidate candidate;
     uint32_t score;
     uint32_t attempts;  /* that validated it, in this process and in flight */
-    uint32_t screened;  /* times its context was watched */
     uint32_t users;     /* who have it as their own */
     uint32_t in_flight; /* runs under way that validate it */
     bool same;          /* its two sites are one: it has only one order */
@@ -165,14 +164,16 @@ static uint32_t choose_skip(struct rh_pool *pool, const struct entry *e, enum rh
     return skip < UINT32_MAX ? (uint32_t)skip : UINT32_MAX;
 }
 
-/* The attempts at a candidate: one without a pause, then by turns for the two orders. */
+/* The attempts at a candidate: one without a pause, which is spared if another run has watched its
+ * order beside its own task, then by turns for the two orders. */
 static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e,
                                         uint32_t attempt, uint32_t *skip)
 {
     const struct rh_pool_options *o = &pool->options;
     struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
     *skip = 0;
-    if (attempt == 0 || !o->steers)
+    bool was_watched = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0;
+    if ((attempt == 0 && !was_watched) || !o->steers)
         return task;
     task.stage = RH_STAGE_STEER;
     task.order = attempt % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
@@ -194,11 +195,14 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
 
 /* --- the next run of anyone --- */
 
-/* Less is sooner: those that have met before those that may yet, fewest attempts, best score. */
+/* Less is sooner: fewest attempts, best score. Those whose sites have met get some attempts for
+ * each of those that may yet: the way to a site may lead through the very contention that a pause
+ * at the other one makes, as behind a trylock that fails. */
 static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
-    uint64_t hidden = e->tally.met || e->tally.suspected ? 0 : 3;
-    uint64_t attempts = e->attempts + hidden * (1 + e->screened);
+    enum { MET_PER_HIDDEN = 3 };
+    bool is_hidden = !e->tally.met && !e->tally.suspected;
+    uint64_t attempts = is_hidden ? (uint64_t)(e->attempts + 1) * MET_PER_HIDDEN : e->attempts;
     return attempts << 32 | (uint64_t)(RH_SCORE_MAX - e->score) << 16 |
            (next_random(pool) & 0xffff);
 }
@@ -239,7 +243,6 @@ static void add_screening(struct rh_pool *pool, struct rh_assignment *a)
         if (is_true_race(e) || is_screened(a, e->candidate.id))
             continue;
         struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_CONTEXT};
-        e->screened++;
         add_task(a, e, task, 0);
     }
 }
