@@ -14,7 +14,8 @@ missed or falsely reported is printed with what the report says of it. One line 
 Exit status: 0, 1 after a FAIL, 2 after nothing worse than an ERROR.
 
 Usage: check_racemob.py --build=FOLDER [--clean] [--racy] [--figures] [--only=PATTERN]
-       [--runs=N | --users=N] [--repeat=N] [-O1] [-O2] [--detector=NAME] [--options=TEXT] [--jobs=J]
+       [--runs=N | --users=N] [--repeat=N] [-O1] [-O2] [--detector=NAME] [--options=TEXT]
+       [--run-options=TEXT] [--jobs=J]
 """
 import argparse
 import concurrent.futures

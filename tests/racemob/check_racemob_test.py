@@ -230,8 +230,8 @@ class CheckTest(Stage):
         self.assertEqual(log.count("cc -O1"), 1)
         self.assertEqual(log.count("cc -O2"), 1)
         self.assertIn("2 programs: 2 pass", text)
-        self.check({}, "--only=good.c", "--users=3")
-        self.assertIn("|run --users=3 --json=", self.logged())
+        self.check({}, "--only=good.c", "--users=3", "--run-options=--pause=50 --seed=1")
+        self.assertIn("|run --users=3 --pause=50 --seed=1 --json=", self.logged())
 
     def test_every_round_must_find_the_races(self):
         code, text = self.check({}, "--only=alone.c", "--repeat=3")

@@ -9,7 +9,8 @@ say count neither way. With --at-least=PERCENT a smaller share is a failure, too
 Exit status: 0, 1 after a failure, 2 after nothing worse than a program that could not be asked.
 
 Usage: run_generated.py --build=FOLDER --seeds=A-B [--mode=MODE]... [--size=S] [--shake]
-       [--runs=N | --users=N] [--repeat=N] [-O1] [-O2] [--detector=NAME] [--options=TEXT] [--jobs=J]
+       [--runs=N | --users=N] [--repeat=N] [-O1] [-O2] [--detector=NAME] [--options=TEXT]
+       [--run-options=TEXT] [--jobs=J]
 """
 import argparse
 import concurrent.futures

@@ -5,6 +5,7 @@ a report that is not as documented); what the report then says of races is the c
 """
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -53,6 +54,8 @@ def add_options(parser):
     parser.add_argument("--repeat", type=int, default=1, metavar="N",
                         help="do all of it so often, each time with an empty store (1)")
     parser.add_argument("--options", metavar="TEXT", help="appended to RACEHIVE_OPTIONS")
+    parser.add_argument("--run-options", type=shlex.split, default=[], metavar="TEXT",
+                        help="more options for `racehive run`, say --run-options=--pause=50")
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help="programs at a time (1)")
     parser.add_argument("--time-limit", type=float, default=300, metavar="SECONDS",
                         help="for one `racehive run` (300)")
@@ -93,7 +96,7 @@ def run(options, program, args, folder, label):
     if options.detector:
         command.append(f"--detector={options.detector}")
     command.append(f"--users={options.users}" if options.users else f"--runs={options.runs or 40}")
-    command += [f"--json={report}", f"--store={store}", program, *args]
+    command += [*options.run_options, f"--json={report}", f"--store={store}", program, *args]
     begun = time.monotonic()
     status, text = execute(command, environment(options, folder), options.time_limit)
     if status is None:
@@ -152,8 +155,13 @@ def read_report(text, where):
 
 
 def proof(candidate):
-    """A candidate as the report has it, for whoever has to find out why it is there."""
-    return json.dumps(candidate, indent=2, ensure_ascii=False)
+    """A candidate as the report has it, for whoever has to find out why it is there; without the
+    chains of inlining and the frames in full, which the stacks say in short."""
+    shown = dict(candidate, evidence=dict(candidate["evidence"]))
+    for side in ("first", "second"):
+        shown[side] = {k: v for k, v in candidate[side].items() if k != "inlined"}
+    shown["evidence"].pop("threads", None)
+    return json.dumps(shown, indent=2, ensure_ascii=False)
 
 
 def fate(report, pair):
