@@ -8,8 +8,11 @@ A name on one line alone is a race of the line with itself. A name on two lines 
 more, every pair of them. Several names, separated by commas, are several pairs. A program may also
 carry
     // OPTIONS: ...   options for the compiler
+    // ARGS: ...      arguments for the program; several such lines are several ways to run it.
+    // ARGS: ... -> names   the same, if only the named races are on that way (none: no race)
     // NEEDS: ...     options without which it cannot be built; skipped where the compiler cannot
     // TSAN: misses, WHY   ThreadSanitizer is not expected to see the races
+    // TSAN: wrong, WHY    ThreadSanitizer complains without reason
     // TSAN: cannot, WHY   the program cannot run under it
 """
 import re
@@ -21,6 +24,7 @@ class Annotations:
         self.options, self.needs = [], []
         self.tsan = "sees"
         self.silent = set()       # lines
+        self.args = []            # (arguments, names of the races or None for all)
         names = {}
         with open(path, encoding="utf-8") as file:
             for number, line in enumerate(file, 1):
@@ -31,9 +35,17 @@ class Annotations:
                 for b in lines:
                     if a < b or len(lines) == 1:
                         self.races[a, b] = name
+        self.args = self.args or [([], None)]
+        for _, wanted in self.args:
+            for name in set(wanted or ()) - set(names):
+                raise ValueError(f"{path}: ARGS names {name}, which no line has")
+
+    def races_with(self, names):
+        """The races on one of the ways in `args`."""
+        return {pair for pair, name in self.races.items() if names is None or name in names}
 
     def _read(self, number, line, names):
-        m = re.search(r"// (RACE|NORACE|OPTIONS|NEEDS|TSAN)\b(?::\s*(.*?))?\s*$", line)
+        m = re.search(r"// (RACE|NORACE|OPTIONS|ARGS|NEEDS|TSAN)\b(?::\s*(.*?))?\s*$", line)
         if not m:
             return
         word, text = m.group(1), m.group(2) or ""
@@ -43,6 +55,9 @@ class Annotations:
             for name in text.split(",") if text else [""]:
                 names.setdefault(name.strip(), []).append(number)
         elif word == "TSAN":
-            self.tsan = re.match(r"misses|cannot", text).group(0)
+            self.tsan = re.match(r"misses|wrong|cannot", text).group(0)
+        elif word == "ARGS":
+            args, arrow, wanted = text.partition("->")
+            self.args.append((args.split(), wanted.replace(",", " ").split() if arrow else None))
         else:
             (self.options if word == "OPTIONS" else self.needs).extend(text.split())

@@ -58,11 +58,11 @@ def build_tsan(sources, program, options=()):
                     ["-fsanitize=thread", "-g", "-O1", "-pthread", *options])
 
 
-def run_tsan(program, runs=1):
+def run_tsan(program, runs=1, args=()):
     """The logs of some runs, as one text. Raises BuildError if the program fails."""
     logs = []
     for _ in range(runs):
-        done = subprocess.run([program], env=dict(os.environ, TSAN_OPTIONS=TSAN_OPTIONS),
+        done = subprocess.run([program, *args], env=dict(os.environ, TSAN_OPTIONS=TSAN_OPTIONS),
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               stdin=subprocess.DEVNULL, timeout=TIME_LIMIT)
         text = done.stderr.decode("utf-8", "replace")
@@ -149,10 +149,10 @@ def read_races(log, names):
 
 # ---- racehive ----
 
-def build_racehive(build, sources, program, options=()):
+def build_racehive(build, sources, program, options=(), level="-O2"):
     name = "racehive-c++" if any(map(is_cxx, sources)) else "racehive-cc"
     compile_program([os.path.join(build, "bin", name)], sources, program,
-                    ["-O2", "-pthread", *options])
+                    [level, "-pthread", *options])
 
 
 def candidates_of(build, program):

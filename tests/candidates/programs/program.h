@@ -20,7 +20,9 @@ INLINE void keep(unsigned long value)
 
 INLINE int next(void)
 {
-    return (int)made_values++;
+    unsigned value = made_values;
+    made_values = value + 1;
+    return (int)value;
 }
 
 INLINE void start(pthread_t *thread, void *(*entry)(void *), void *arg)
