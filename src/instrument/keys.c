@@ -96,14 +96,21 @@ static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum addres
 
 /* --- keys before and after accesses --- */
 
+static bool is_on_stack(const struct rh_value *base)
+{
+    return (base->kind == RH_VALUE_INST && base->op == RH_OP_ALLOCA) ||
+           (base->kind == RH_VALUE_ARG && base->is_by_value);
+}
+
+/* The stub's lea knows neither the stack pointer of before nor the base of a segment, which is
+ * where a thread keeps its own variables. */
 static enum address_form choose_form(struct rh_value *pointer)
 {
     if (!pointer)
         return ADDRESS_NONE;
     struct rh_value *base = rh_ir_base(pointer, NULL, NULL);
-    bool on_stack = (base->kind == RH_VALUE_INST && base->op == RH_OP_ALLOCA) ||
-                    (base->kind == RH_VALUE_ARG && base->is_by_value);
-    return on_stack ? ADDRESS_REGISTER : ADDRESS_MEMORY;
+    bool is_thread_local = base->kind == RH_VALUE_GLOBAL && base->global->is_thread_local;
+    return is_on_stack(base) || is_thread_local ? ADDRESS_REGISTER : ADDRESS_MEMORY;
 }
 
 /* The handle to use for a value: the twin's if the key stands there and the twin has its own. */

@@ -12,13 +12,15 @@ static int32_t read_distance(const uint8_t *at)
 }
 
 /*
- * The stub computes the address of the access with a lea after it has moved the stack pointer. The
- * instrumentation passes stack variables in a register for that reason; should the code generator
- * still have chosen an address relative to %rsp, the hook would see a wrong one, so such a key is
- * never switched on. Returns true if the stub's first lea into %rdi has %rsp as its base.
+ * The stub computes the address of the access with a lea after it has moved the stack pointer, and
+ * a lea does not add the base of a segment. The instrumentation passes stack variables and a
+ * thread's own in a register for that reason; should the code generator still have chosen an
+ * address relative to %rsp or %fs, the hook would see a wrong one, so such a key is never switched
+ * on. Returns true if the stub's first lea into %rdi is one of these.
  */
-static bool stub_uses_stack_pointer(const uint8_t *stub)
+static bool stub_has_wrong_address(const uint8_t *stub)
 {
+    enum { FS = 0x64, GS = 0x65 };
     static const uint8_t step_over[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
     for (size_t i = 0; i < sizeof step_over; i++)
         if (stub[i] != step_over[i])
@@ -27,6 +29,8 @@ static bool stub_uses_stack_pointer(const uint8_t *stub)
     at += *at == 0x68 ? 5 : 2;                 /* push of the key's number */
     at += *at == 0x6a ? 2 : 1 + (*at == 0x41); /* push of the size: imm8, register, or r8 and up */
     at += 1;                                   /* push %rdi */
+    if (*at == FS || *at == GS)
+        return true;
     bool is_lea = (at[0] & 0xf8) == 0x48 && at[1] == 0x8d;
     if (!is_lea)
         return false; /* address already in a register, or none */
@@ -38,7 +42,7 @@ enum rt_patch_result rt_arch_key_byte(const uint8_t *code, bool is_gate, bool on
 {
     if (*code != KEY_OFF && *code != KEY_ON)
         return RT_PATCH_FOREIGN;
-    if (on && !is_gate && stub_uses_stack_pointer(code + KEY_LENGTH + read_distance(code + 1)))
+    if (on && !is_gate && stub_has_wrong_address(code + KEY_LENGTH + read_distance(code + 1)))
         return RT_PATCH_STACK_ADDRESS;
     *byte = on ? KEY_ON : KEY_OFF;
     return RT_PATCH_DONE;
