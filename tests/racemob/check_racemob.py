@@ -14,7 +14,7 @@ missed or falsely reported is printed with what the report says of it. One line 
 Exit status: 0, 1 after a FAIL, 2 after nothing worse than an ERROR.
 
 Usage: check_racemob.py --build=FOLDER [--clean] [--racy] [--figures] [--only=PATTERN]
-       [--runs=N | --users=N] [--repeat=N] [-O1] [-O2] [--detector=NAME] [--options=TEXT]
+       [--runs=N | --users=N] [--repeat=N] [--more=N] [-O1] [-O2] [--detector=NAME] [--options=TEXT]
        [--run-options=TEXT] [--jobs=J]
 """
 import argparse
@@ -98,6 +98,10 @@ def run_ways(result, program, built, folder, number, options):
         if options.repeat > 1:
             way = f"round {number + 1}: {way}"
         report = runs.run(options, built, args, folder, f"{number}-{n}")
+        for _ in range(options.more):
+            if report is None or program.races(names) <= report.pairs:
+                break
+            report = runs.run(options, built, args, folder, f"{number}-{n}")
         if report is None:
             result.fail(f"{way}did not end in {options.time_limit:.0f} s")
         else:

@@ -53,6 +53,8 @@ def add_options(parser):
     how_often.add_argument("--users", type=int, metavar="N", help="simulated users instead")
     parser.add_argument("--repeat", type=int, default=1, metavar="N",
                         help="do all of it so often, each time with an empty store (1)")
+    parser.add_argument("--more", type=int, default=0, metavar="N",
+                        help="go on up to N times while a race is missed (0)")
     parser.add_argument("--options", metavar="TEXT", help="appended to RACEHIVE_OPTIONS")
     parser.add_argument("--run-options", type=shlex.split, default=[], metavar="TEXT",
                         help="more options for `racehive run`, say --run-options=--pause=50")
