@@ -66,6 +66,7 @@ struct rt_thread {
         uint32_t site;
         uintptr_t address;
     } open_access;
+    uint64_t visits;  /* of sites where it may be held */
     uint64_t random;  /* state of its random choices */
     uint32_t metered; /* hooks and events, for the budget (budget.h) */
     bool paused;      /* it has been held since the last measurement began */
@@ -204,6 +205,7 @@ struct rt_detector {
     void (*access)(struct rt_thread *self, const struct rt_access *a);
     /* After an atomic or fence that may acquire. */
     void (*after)(struct rt_thread *self, const struct rt_access *a);
+    uint32_t pause_floor_ms; /* pauses may always take what this much running earns */
     /* It wants synchronisation events all the time; else only between rt_sync_need and
      * rt_sync_done. */
     bool wants_syncs;

@@ -173,10 +173,13 @@ static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry
     struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
     *skip = 0;
     bool was_watched = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0;
-    if ((attempt == 0 && !was_watched) || !o->steers)
+    bool watches = o->method == RH_POOL_VALIDATE && attempt == 0 && !was_watched;
+    if (watches || o->method == RH_POOL_WATCH || !o->steers)
         return task;
     task.stage = RH_STAGE_STEER;
     task.order = attempt % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
+    if (o->method == RH_POOL_COLLIDE)
+        return task;
     bool is_spent = e->vain_us[task.order] >= o->longest_pause_us;
     /* When the longest was in vain, any length may be the right one. */
     task.pause_us = is_spent ? 1 + (uint32_t)random_below(pool, o->longest_pause_us)
@@ -287,26 +290,48 @@ bool rh_pool_draw(struct rh_pool *pool, size_t *entry)
     return seen > 0;
 }
 
-/* A user's own pauses grow with his own attempts, in the order that he was given. */
+/* A user's own pauses grow with his own attempts. */
+static uint64_t pause_of_user(const struct rh_pool_options *o, uint32_t attempt)
+{
+    return o->first_pause_us + (attempt ? attempt - 1 : 0) * (uint64_t)o->pause_step_us;
+}
+
+static bool is_user_done(const struct rh_pool_options *o, const struct entry *e, uint32_t attempt)
+{
+    if (is_true_race(e))
+        return true;
+    if (o->method != RH_POOL_VALIDATE || !o->steers)
+        return attempt > (o->method == RH_POOL_COLLIDE);
+    bool was_longest = attempt > 1 && pause_of_user(o, attempt - 1) >= o->longest_pause_us;
+    return was_longest || (attempt > 2 && !e->tally.met);
+}
+
+static struct rh_runs_task make_attempt_of_user(struct rh_pool *pool, const struct entry *e,
+                                                uint32_t attempt, uint32_t *skip)
+{
+    const struct rh_pool_options *o = &pool->options;
+    if (o->method != RH_POOL_VALIDATE || attempt == 0)
+        return make_attempt(pool, e, attempt, skip);
+    uint64_t pause = pause_of_user(o, attempt);
+    struct rh_runs_task task = {
+        .candidate = e->candidate,
+        .stage = RH_STAGE_STEER,
+        .order = e->users % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY,
+        .pause_us = pause < o->longest_pause_us ? (uint32_t)pause : o->longest_pause_us,
+    };
+    *skip = choose_skip(pool, e, task.order);
+    return task;
+}
+
 bool rh_pool_assign_user(struct rh_pool *pool, size_t entry, uint32_t attempt,
                          struct rh_assignment *a)
 {
-    const struct rh_pool_options *o = &pool->options;
     struct entry *e = &pool->entries.data[entry];
+    uint32_t skip;
     a->count = a->validating = 0;
-    uint64_t pause = o->first_pause_us + (attempt ? attempt - 1 : 0) * (uint64_t)o->pause_step_us;
-    bool is_beyond = attempt > 1 && pause >= o->longest_pause_us + (uint64_t)o->pause_step_us;
-    if (is_true_race(e) || is_beyond || (attempt > 0 && !o->steers) ||
-        (attempt > 2 && !e->tally.met))
+    if (is_user_done(&pool->options, e, attempt))
         return false;
-    struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
-    uint32_t skip = 0;
-    if (attempt > 0) {
-        task.stage = RH_STAGE_STEER;
-        task.order = e->users % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
-        task.pause_us = pause < o->longest_pause_us ? (uint32_t)pause : o->longest_pause_us;
-        skip = choose_skip(pool, e, task.order);
-    }
+    struct rh_runs_task task = make_attempt_of_user(pool, e, attempt, &skip);
     e->attempts++;
     add_task(a, e, task, skip);
     a->validating = a->count;

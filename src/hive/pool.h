@@ -19,7 +19,15 @@
 #include "store/candidates.h"
 #include "store/runs.h"
 
+/* What a detector does with a task, and so what attempts are worth making. */
+enum rh_pool_method {
+    RH_POOL_VALIDATE, /* racemob: all stages */
+    RH_POOL_COLLIDE,  /* racechaser: pauses of its own length, for one order and the other */
+    RH_POOL_WATCH,    /* litehb: order alone */
+};
+
 struct rh_pool_options {
+    enum rh_pool_method method;
     uint32_t tasks_per_run; /* that validate */
     uint32_t screened_per_run;
     uint32_t first_pause_us, pause_step_us, longest_pause_us;
