@@ -292,4 +292,5 @@ void rt_plan_finish(void)
         for (uint32_t side = 0; side < 2; side++)
             atomic_store(&rt_plan_result(i)->executions[side], executions_of(p, i, side));
     publish_costs();
+    rt_findings_log(rt_detector->name);
 }
