@@ -10,6 +10,7 @@
 #include "crash.h"
 #include "detect/detect.h"
 #include "keys.h"
+#include "opaque.h"
 #include "options.h"
 #include "service.h"
 #include "shared.h"
@@ -81,6 +82,7 @@ static void go_live(const struct rt_detector *detector)
     atomic_store(&rt_mode, RT_MODE_LIVE);
     rt_sync_switch(detector->sync != NULL);
     rt_stack_refresh();
+    rt_opaque_check_images();
     rt_crash_start();
     atexit(rt_finish);
     rt_post(RH_EVENT_START, 0, (uint64_t)rt_sys_getpid(), 0, 0, 0);

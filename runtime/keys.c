@@ -7,6 +7,7 @@
 
 #include "hook.h"
 #include "lock.h"
+#include "opaque.h"
 #include "service.h"
 #include "stack.h"
 #include "sys.h"
@@ -317,8 +318,10 @@ void __rh_image_register(struct rh_image *image)
     if (r->place_count)
         dl_iterate_phdr(find_text, r);
     image->runtime = r;
-    if (atomic_load(&rt_mode) == RT_MODE_LIVE)
+    if (atomic_load(&rt_mode) == RT_MODE_LIVE) {
         rt_stack_refresh();
+        rt_opaque_check_images();
+    }
     rt_lock(&images_lock);
     r->number = image == &__rh_image ? 0 : images_seen++;
     r->next = images;
