@@ -115,7 +115,8 @@ static inline const volatile void *rt_thread_object(uint32_t id)
  *
  * SIGNAL_SEND is of its own kind: its object is the thread (rt_thread_object) that a signal, a
  * cancellation or a new handler may reach at any instruction from now on, or NULL if it may be any.
- * There is no acquire: that thread, or every thread, learns at once what the sender knows.
+ * There is no acquire: that thread, or every thread, learns at once what the sender knows; one that
+ * was created and has not begun yet learns it with its THREAD_BEGIN.
  */
 #define RT_SYNCS(X)                                                                                \
     X(MUTEX_LOCK, "mutex lock", 0, 1)                                                              \
