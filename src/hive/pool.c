@@ -15,6 +15,7 @@ struct entry {
     struct rh_runs_candidate candidate;
     uint32_t score;
     uint32_t attempts;  /* that validated it, in this process and in flight */
+    uint32_t explored;  /* attempts since it is a true race: for what comes of it */
     uint32_t users;     /* who have it as their own */
     uint32_t in_flight; /* runs under way that validate it */
     bool same;          /* its two sites are one: it has only one order */
@@ -173,7 +174,7 @@ static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry
     struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
     *skip = 0;
     bool was_watched = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0;
-    bool watches = o->method == RH_POOL_VALIDATE && attempt == 0 && !was_watched;
+    bool watches = o->method == RH_POOL_VALIDATE && attempt == 0 && !was_watched && !e->explored;
     if (watches || o->method == RH_POOL_WATCH || !o->steers)
         return task;
     task.stage = RH_STAGE_STEER;
@@ -203,11 +204,22 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
  * at the other one makes, as behind a trylock that fails. */
 static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
-    enum { MET_PER_HIDDEN = 3 };
+    enum { MET_PER_HIDDEN = 3, MET_PER_EXPLORED = 4 };
     bool is_hidden = !e->tally.met && !e->tally.suspected;
     uint64_t attempts = is_hidden ? (uint64_t)(e->attempts + 1) * MET_PER_HIDDEN : e->attempts;
+    if (is_true_race(e))
+        attempts = (uint64_t)(e->explored + 1) * MET_PER_EXPLORED;
     return attempts << 32 | (uint64_t)(RH_SCORE_MAX - e->score) << 16 |
            (next_random(pool) & 0xffff);
+}
+
+/* A true race is tried a few times more, steered to both orders, to see whether it makes the
+ * program crash or hang. */
+static bool is_worth_a_run(const struct rh_pool *pool, const struct entry *e)
+{
+    enum { EXPLORATIONS = 8 };
+    bool explores = pool->options.method == RH_POOL_VALIDATE && pool->options.steers;
+    return !e->in_flight && (!is_true_race(e) || (explores && e->explored < EXPLORATIONS));
 }
 
 static ptrdiff_t choose(struct rh_pool *pool)
@@ -216,7 +228,7 @@ static ptrdiff_t choose(struct rh_pool *pool)
     uint64_t best_urgency = UINT64_MAX;
     for (size_t i = 0; i < pool->entries.len; i++) {
         const struct entry *e = &pool->entries.data[i];
-        if (e->in_flight || is_true_race(e))
+        if (!is_worth_a_run(pool, e))
             continue;
         uint64_t u = urgency(pool, e);
         if (u < best_urgency) {
@@ -259,6 +271,7 @@ bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *a)
             break;
         struct entry *e = &pool->entries.data[at];
         uint32_t skip;
+        e->explored += is_true_race(e);
         struct rh_runs_task task = make_attempt(pool, e, e->attempts, &skip);
         e->attempts++;
         add_task(a, e, task, skip);
