@@ -326,9 +326,14 @@ static void arm_orders_of(struct rt_image *image, bool on)
         return;
     }
     uint32_t count = 0;
-    for (uint32_t s = 0; s < image->site_count; s++)
-        if (tables->sites[s].access != RH_ACCESS_READ && tables->sites[s].access != RH_ACCESS_WRITE)
-            sites[count++] = s;
+    for (uint32_t s = 0; s < image->site_count; s++) {
+        const struct rh_site_record *site = &tables->sites[s];
+        if (site->access == RH_ACCESS_READ || site->access == RH_ACCESS_WRITE)
+            continue;
+        sites[count++] = s;
+        if (on && site->size > 8)
+            rt_order_widen();
+    }
     if (count && !rt_keys_sites(image, sites, count, on) && on)
         rt_opaque(RH_OPAQUE_KEYS);
     rt_unmap(sites, size);
