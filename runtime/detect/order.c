@@ -44,17 +44,29 @@ static bool forget_bit(struct rt_thread *t, void *arg)
     return true;
 }
 
-static void clear_words(struct track *track, uint64_t bit)
+static void clear_touched(struct track *track, uint32_t count, uint64_t bit)
 {
-    uint32_t count = atomic_load(&track->touched_count);
-    if (count <= TOUCHED) {
-        for (uint32_t i = 0; i < count; i++)
-            atomic_fetch_and(&words[atomic_load(&track->touched[i])], ~bit);
-        return;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        atomic_fetch_and(&words[atomic_load(&track->touched[i])], ~bit);
+}
+
+static void clear_all(uint64_t bit)
+{
     for (uint32_t i = 0; i < WORDS; i++)
         if (atomic_load_explicit(&words[i], memory_order_relaxed) & bit)
             atomic_fetch_and(&words[i], ~bit);
+}
+
+/* The list is empty afterwards, and takes down who gives the bit when its track has ended. */
+static void clear_words(struct track *track, uint64_t bit)
+{
+    uint32_t count = atomic_load(&track->touched_count);
+    do {
+        if (count <= TOUCHED)
+            clear_touched(track, count, bit);
+        else
+            clear_all(bit);
+    } while (!atomic_compare_exchange_strong(&track->touched_count, &count, 0));
 }
 
 /* Ends a track if it is still the one with this serial: only one caller succeeds. */
@@ -172,8 +184,10 @@ bool rt_order_track(struct rt_thread *self, uint32_t task, enum rt_side side,
     track->task = task;
     track->side = side;
     rt_witness_take(self, a, &track->witness);
-    atomic_store(&track->touched_count, 0);
-    rt_thread_each(forget_bit, &bit); /* what came late, when the last track had ended */
+    /* What came late, when the last track had ended: kept, it would be in those words for good, and
+     * they are those of the objects that are used most. */
+    clear_words(track, bit);
+    rt_thread_each(forget_bit, &bit);
     atomic_fetch_or(&self->knowledge.known, bit);
     rt_sync_need();
     atomic_fetch_add(&rt_memory_live, 1);
@@ -229,17 +243,37 @@ static void learn(struct rt_thread *self, uint64_t bits)
 
 /* --- objects --- */
 
-/* Atomics of different sizes may overlap, and a C++ guard is an atomic in one place and an object
- * in another: what lies in the same eight bytes is one object. Smaller objects of pthread's that
- * are neighbours are told apart by `exact`. */
 static _Atomic uint64_t *word_of(uintptr_t object)
 {
     return &words[object * 0x9e3779b97f4a7c15ull >> (64 - WORD_BITS)];
 }
 
+/* Atomics of different sizes may overlap, and a C++ guard is an atomic in one place and an object
+ * in another: what lies in the same granule is one object. It is as large as the largest atomic, or
+ * what an update acquires through one half would have to be given to the other in the same step. */
+static _Atomic uintptr_t granule_size = 8;
+
 static uintptr_t granule(uintptr_t address)
 {
-    return address & ~(uintptr_t)7;
+    return address & -atomic_load_explicit(&granule_size, memory_order_relaxed);
+}
+
+/* Whoever learns of a track that begins later learns it through the larger granules alone. */
+void rt_order_widen(void)
+{
+    if (atomic_exchange(&granule_size, 16) != 16)
+        rt_order_end_all();
+}
+
+/* Once more if the list was emptied meanwhile, perhaps before it had this. */
+static void note_touched(struct track *track, uint16_t word)
+{
+    uint32_t at;
+    do {
+        at = atomic_fetch_add(&track->touched_count, 1);
+        if (at < TOUCHED)
+            atomic_store(&track->touched[at], word);
+    } while (atomic_load(&track->touched_count) <= at);
 }
 
 static void give(uintptr_t object, uint64_t bits)
@@ -249,12 +283,8 @@ static void give(uintptr_t object, uint64_t bits)
     if (rt_likely(!(bits & ~atomic_load_explicit(word, memory_order_relaxed))))
         return;
     uint64_t new = bits & ~atomic_fetch_or(word, bits);
-    for (; new; new &= new - 1) {
-        struct track *track = &tracks[bit_index(new)];
-        uint32_t at = atomic_fetch_add(&track->touched_count, 1);
-        if (at < TOUCHED)
-            atomic_store(&track->touched[at], (uint16_t)(word - words));
-    }
+    for (; new; new &= new - 1)
+        note_touched(&tracks[bit_index(new)], (uint16_t)(word - words));
 }
 
 static uint64_t bits_of(uintptr_t object)
@@ -355,12 +385,12 @@ void rt_order_before(struct rt_thread *self, const struct rt_access *a)
     }
     if (a->kind == RH_ACCESS_ATOMIC_READ)
         return;
-    uint64_t bits = atomic_load(releases(a->order) ? &k->known : &k->released);
-    for (uint64_t at = 0; at < a->size; at += 8)
-        give(granule(a->address + at), bits);
+    give(granule(a->address), atomic_load(releases(a->order) ? &k->known : &k->released));
 }
 
-/* A relaxed load brings what the next acquire fence makes known. */
+/* A relaxed load brings what the next acquire fence makes known. A fence that also releases gives
+ * that away, too: whoever synchronises with the fence comes before whom the fence synchronises
+ * with. */
 void rt_order_after(struct rt_thread *self, const struct rt_access *a)
 {
     if (rt_likely(!atomic_load_explicit(&live, memory_order_relaxed)))
@@ -369,11 +399,11 @@ void rt_order_after(struct rt_thread *self, const struct rt_access *a)
     if (a->kind == RH_ACCESS_FENCE) {
         if (acquires(a->order))
             learn(self, atomic_load(&k->pending));
+        if (releases(a->order))
+            atomic_store(&k->released, atomic_load(&k->known));
         return;
     }
-    uint64_t bits = 0;
-    for (uint64_t at = 0; at < a->size; at += 8)
-        bits |= bits_of(granule(a->address + at));
+    uint64_t bits = bits_of(granule(a->address));
     if (acquires(a->order))
         learn(self, bits);
     else if (bits)

@@ -31,6 +31,9 @@ enum rt_side { RT_SIDE_FIRST, RT_SIDE_SECOND };
  * tracks. */
 RT_HIDDEN void rt_order_allow(bool allowed);
 
+/* There are atomics wider than eight bytes; before any of them is reached. */
+RT_HIDDEN void rt_order_widen(void);
+
 /* Begins to track an access of a task's side that is about to happen. False if it is not allowed,
  * or there is no room and this one was not chosen to replace another. */
 RT_HIDDEN bool rt_order_track(struct rt_thread *self, uint32_t task, enum rt_side side,

@@ -112,9 +112,14 @@ static void arm_order_in(struct rt_image *image, bool on)
     if (!tables || !size)
         return;
     uint32_t *sites = rt_map(size), count = 0;
-    for (uint32_t s = 0; sites && s < image->site_count; s++)
-        if (tables->sites[s].access != RH_ACCESS_READ && tables->sites[s].access != RH_ACCESS_WRITE)
-            sites[count++] = s;
+    for (uint32_t s = 0; sites && s < image->site_count; s++) {
+        const struct rh_site_record *site = &tables->sites[s];
+        if (site->access == RH_ACCESS_READ || site->access == RH_ACCESS_WRITE)
+            continue;
+        sites[count++] = s;
+        if (on && site->size > 8)
+            rt_order_widen();
+    }
     if ((!sites || (count && !rt_keys_sites(image, sites, count, on))) && on)
         rt_opaque(RH_OPAQUE_KEYS);
     if (sites)

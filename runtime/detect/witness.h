@@ -34,9 +34,10 @@ static inline void rt_witness_copy(struct rt_witness *to, const struct rt_witnes
 }
 _Static_assert(sizeof(struct rt_witness) % sizeof(uint64_t) == 0, "copied by words");
 
+/* An access of no bytes, such as a copy of length 0, overlaps nothing. */
 static inline bool rt_overlaps(uintptr_t a, uint64_t a_size, uintptr_t b, uint64_t b_size)
 {
-    return a < b ? b - a < a_size : a - b < b_size;
+    return a < b ? b_size && b - a < a_size : a_size && a - b < b_size;
 }
 
 /* A race of a task: `first` came before `second`. Kept unless an equal one (task, order, proof) is
