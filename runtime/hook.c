@@ -35,6 +35,13 @@ static bool is_ignored(const struct rt_thread *self, uint8_t access)
     return only_reads ? self->ignore_reads != 0 : self->ignore_writes != 0;
 }
 
+/* Of what a call touches, only what is sure. */
+static uint64_t size_of(const struct rh_site_record *site, const struct rh_hook_frame *frame)
+{
+    uint64_t size = site->flags & RH_SITE_SIZED ? frame->size : site->size;
+    return site->flags & RH_SITE_AT_MOST ? size != 0 : size;
+}
+
 /* In a signal handler inside a hook, plain accesses are left out; what orders threads is not, or
  * someone would not learn what he should. */
 static void tell(struct rt_thread *self, const struct rt_detector *detector,
@@ -61,7 +68,7 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
             .flags = site->flags,
             .ignored = ignored,
             .address = frame->address + (uintptr_t)(intptr_t)site->offset,
-            .size = site->flags & RH_SITE_SIZED ? frame->size : site->size,
+            .size = size_of(site, frame),
             .frame = frame,
         };
         if (key->kind == RH_KEY_AFTER)

@@ -45,6 +45,7 @@ enum rh_site_flags {
     RH_SITE_PARTIAL = 2, /* may touch fewer bytes than size (masked vector access) */
     RH_SITE_VOLATILE = 4,
     RH_SITE_AT_LEAST = 8, /* may touch more bytes than size (strings) */
+    RH_SITE_AT_MOST = 16, /* may touch fewer, but the first if there is one (strncmp) */
 };
 
 struct rh_site_record {

@@ -67,8 +67,9 @@ static void visit_each(struct rt_thread *self, struct rt_plan *p, uint64_t tasks
 void rt_plan_visit(struct rt_thread *self, const struct rt_access *a,
                    void (*visit)(struct rt_thread *, const struct rt_visit *))
 {
+    enum { FIRST_PAGE = 4096 }; /* a null pointer that a library function leaves alone */
     struct rt_plan *p = atomic_load_explicit(&current, memory_order_acquire);
-    if (!p || a->ignored || self->in_hook > 1 ||
+    if (!p || a->ignored || self->in_hook > 1 || a->address < FIRST_PAGE ||
         atomic_load_explicit(&rt_budget_alarm, memory_order_relaxed))
         return;
     const struct rt_watch *w = watch_at(p, a->image, a->site);

@@ -183,6 +183,57 @@ static uint32_t read_intrinsic(struct collector *c, struct rh_value *call, struc
 
 /* --- library functions --- */
 
+/*
+ * How sure it is what a call touches. A detector takes a hook for the access itself; but a function
+ * may fail, find nothing to do, or wait for long before it touches anything, and only of some is it
+ * known that they do not.
+ */
+enum certainty { TOUCHES_ALL, TOUCHES_FIRST, TOUCHES_PERHAPS };
+
+/* By how their names begin; the first that fits counts. */
+static const struct sure_function {
+    const char *prefix;
+    enum certainty certainty;
+} sure_functions[] = {
+    {"memcpy", TOUCHES_ALL},         {"memmove", TOUCHES_ALL},
+    {"mempcpy", TOUCHES_ALL},        {"memset", TOUCHES_ALL},
+    {"__memcpy", TOUCHES_ALL},       {"__memmove", TOUCHES_ALL},
+    {"__mempcpy", TOUCHES_ALL},      {"__memset", TOUCHES_ALL},
+    {"bcopy", TOUCHES_ALL},          {"bzero", TOUCHES_ALL},
+    {"explicit_bzero", TOUCHES_ALL}, {"__explicit_bzero", TOUCHES_ALL},
+    {"free", TOUCHES_FIRST},         {"cfree", TOUCHES_FIRST},
+    {"realloc", TOUCHES_FIRST},      {"_Zd", TOUCHES_FIRST},
+    {"strftime", TOUCHES_PERHAPS},   {"mem", TOUCHES_FIRST},
+    {"bcmp", TOUCHES_FIRST},         {"str", TOUCHES_FIRST},
+    {"__str", TOUCHES_FIRST},        {"stp", TOUCHES_FIRST},
+    {"sprintf", TOUCHES_FIRST},      {"snprintf", TOUCHES_FIRST},
+    {"vsprintf", TOUCHES_FIRST},     {"vsnprintf", TOUCHES_FIRST},
+    {"__sprintf", TOUCHES_FIRST},    {"__snprintf", TOUCHES_FIRST},
+    {"__vsprintf", TOUCHES_FIRST},   {"__vsnprintf", TOUCHES_FIRST},
+    {"printf", TOUCHES_FIRST},       {"fprintf", TOUCHES_FIRST},
+    {"__printf", TOUCHES_FIRST},     {"__fprintf", TOUCHES_FIRST},
+    {"puts", TOUCHES_FIRST},         {"fputs", TOUCHES_FIRST},
+};
+
+static enum certainty certainty_of(const char *function)
+{
+    for (size_t i = 0; i < sizeof sure_functions / sizeof sure_functions[0]; i++) {
+        const char *prefix = sure_functions[i].prefix;
+        if (strncmp(function, prefix, strlen(prefix)) == 0)
+            return sure_functions[i].certainty;
+    }
+    return TOUCHES_PERHAPS;
+}
+
+static void note_certainty(struct rh_access *a, const char *function, bool is_measured)
+{
+    enum certainty certainty = certainty_of(function);
+    if (certainty == TOUCHES_PERHAPS)
+        a->flags |= RH_SITE_PARTIAL;
+    else if (certainty == TOUCHES_FIRST && is_measured)
+        a->flags |= RH_SITE_AT_MOST;
+}
+
 static struct rh_access make_library_access(struct rh_value *call, const struct rh_effect *e,
                                             uint32_t arg)
 {
@@ -198,6 +249,7 @@ static struct rh_access make_library_access(struct rh_value *call, const struct 
         if (!e->bytes)
             a.flags |= RH_SITE_AT_LEAST;
     }
+    note_certainty(&a, call->callee->fn->name, measured);
     a.in_library = true;
     return a;
 }
