@@ -37,6 +37,8 @@ RT_HIDDEN uint64_t rt_budget_paused(void);
  * rt_budget_pause_end with the same number. */
 RT_HIDDEN bool rt_budget_pause_begin(uint64_t ns);
 RT_HIDDEN void rt_budget_pause_end(uint64_t ns);
+/* In a child after fork: the pauses under way are its parent's. */
+RT_HIDDEN void rt_budget_after_fork(void);
 
 RT_HIDDEN void rt_meter_add(enum rt_meter meter, uint64_t ticks);
 
