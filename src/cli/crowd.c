@@ -24,8 +24,8 @@ struct job {
     struct rh_execution *execution; /* NULL: free */
     struct rh_assignment assignment;
     uint64_t run;
-    int64_t user;      /* NO_USER when runs are counted */
-    size_t entry;      /* the user's candidate */
+    int64_t user; /* NO_USER when runs are counted */
+    struct rh_pool_share share;
     uint32_t attempt;  /* the user's next */
     uint64_t ended_at; /* age at which we asked it to end; 0: we did not */
     int input;
@@ -103,12 +103,12 @@ static int open_input(const struct crowd *c)
 static bool assign_to_user(struct crowd *c, struct job *job)
 {
     if (job->user != NO_USER &&
-        rh_pool_assign_user(c->pool, job->entry, job->attempt++, &job->assignment))
+        rh_pool_assign_user(c->pool, &job->share, job->attempt++, &job->assignment))
         return true;
-    while (c->users_started < c->options->users && rh_pool_draw(c->pool, &job->entry)) {
+    while (c->users_started < c->options->users && rh_pool_draw(c->pool, &job->share)) {
         job->user = (int64_t)c->users_started++;
         job->attempt = 0;
-        if (rh_pool_assign_user(c->pool, job->entry, job->attempt++, &job->assignment))
+        if (rh_pool_assign_user(c->pool, &job->share, job->attempt++, &job->assignment))
             return true;
     }
     job->user = NO_USER;

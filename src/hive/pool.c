@@ -14,7 +14,7 @@ enum { WINDOW = 20000, NO_ENTRY = -1 };
 struct entry {
     struct rh_runs_candidate candidate;
     uint32_t score;
-    uint32_t attempts;  /* that validated it, in this process and in flight */
+    uint64_t attempts;  /* completed runs that were to validate it */
     uint32_t users;     /* who have it as their own */
     uint32_t in_flight; /* runs under way that validate it */
     bool same;          /* its two sites are one: it has only one order */
@@ -76,6 +76,7 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
     if (status != RH_OK || !known)
         return status;
     e->tally = state.tally;
+    e->attempts = state.attempts;
     memcpy(e->executions, state.executions, sizeof e->executions);
     memcpy(e->vain_us, state.vain_us, sizeof e->vain_us);
     return RH_OK;
@@ -85,15 +86,15 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
  * here, but the store counts them together, so only the first is asked about. */
 static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candidate *c)
 {
-    if (!rh_map_put(&pool->by_id, c->id, pool->entries.len))
+    if (rh_map_has(&pool->by_id, c->id))
         return RH_OK;
+    rh_map_put(&pool->by_id, c->id, pool->entries.len);
     struct entry e = {
         .candidate = {.id = c->id, .first = c->first->number, .second = c->second->number},
         .score = c->group->score,
         .same = c->first->number == c->second->number,
     };
     enum rh_status status = load_state(pool, &e);
-    e.attempts = (uint32_t)(asked(&e.tally) - e.tally.outcomes[RH_OUTCOME_NOT_SEEN]);
     pool->open += !is_true_race(&e);
     rh_vec_push(&pool->entries, e);
     return status;
@@ -166,17 +167,16 @@ static uint32_t choose_skip(struct rh_pool *pool, const struct entry *e, enum rh
 
 /* The attempts at a candidate: one without a pause, which is spared if another run has watched its
  * order beside its own task, then by turns for the two orders. */
-static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e,
-                                        uint32_t attempt, uint32_t *skip)
+static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e, uint32_t *skip)
 {
     const struct rh_pool_options *o = &pool->options;
     struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
     *skip = 0;
     bool was_watched = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0;
-    if ((attempt == 0 && !was_watched) || !o->steers)
+    if ((e->attempts == 0 && !was_watched) || !o->steers)
         return task;
     task.stage = RH_STAGE_STEER;
-    task.order = attempt % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
+    task.order = e->attempts % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
     bool is_spent = e->vain_us[task.order] >= o->longest_pause_us;
     /* When the longest was in vain, any length may be the right one. */
     task.pause_us = is_spent ? 1 + (uint32_t)random_below(pool, o->longest_pause_us)
@@ -202,7 +202,7 @@ static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
     enum { MET_PER_HIDDEN = 3 };
     bool is_hidden = !e->tally.met && !e->tally.suspected;
-    uint64_t attempts = is_hidden ? (uint64_t)(e->attempts + 1) * MET_PER_HIDDEN : e->attempts;
+    uint64_t attempts = is_hidden ? (e->attempts + 1) * MET_PER_HIDDEN : e->attempts;
     return attempts << 32 | (uint64_t)(RH_SCORE_MAX - e->score) << 16 |
            (next_random(pool) & 0xffff);
 }
@@ -256,8 +256,7 @@ bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *a)
             break;
         struct entry *e = &pool->entries.data[at];
         uint32_t skip;
-        struct rh_runs_task task = make_attempt(pool, e, e->attempts, &skip);
-        e->attempts++;
+        struct rh_runs_task task = make_attempt(pool, e, &skip);
         add_task(a, e, task, skip);
     }
     a->validating = a->count;
@@ -267,7 +266,7 @@ bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *a)
 
 /* --- users --- */
 
-bool rh_pool_draw(struct rh_pool *pool, size_t *entry)
+bool rh_pool_draw(struct rh_pool *pool, struct rh_pool_share *share)
 {
     uint64_t seen = 0;
     uint32_t fewest = UINT32_MAX;
@@ -280,19 +279,21 @@ bool rh_pool_draw(struct rh_pool *pool, size_t *entry)
             seen = 0;
         }
         if (random_below(pool, ++seen) == 0)
-            *entry = i;
+            share->entry = i;
     }
-    if (seen)
-        pool->entries.data[*entry].users++;
-    return seen > 0;
+    if (!seen)
+        return false;
+    struct entry *e = &pool->entries.data[share->entry];
+    share->order = ++e->users % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
+    return true;
 }
 
 /* A user's own pauses grow with his own attempts, in the order that he was given. */
-bool rh_pool_assign_user(struct rh_pool *pool, size_t entry, uint32_t attempt,
+bool rh_pool_assign_user(struct rh_pool *pool, const struct rh_pool_share *share, uint32_t attempt,
                          struct rh_assignment *a)
 {
     const struct rh_pool_options *o = &pool->options;
-    struct entry *e = &pool->entries.data[entry];
+    struct entry *e = &pool->entries.data[share->entry];
     a->count = a->validating = 0;
     uint64_t pause = o->first_pause_us + (attempt ? attempt - 1 : 0) * (uint64_t)o->pause_step_us;
     bool is_beyond = attempt > 1 && pause >= o->longest_pause_us + (uint64_t)o->pause_step_us;
@@ -303,11 +304,10 @@ bool rh_pool_assign_user(struct rh_pool *pool, size_t entry, uint32_t attempt,
     uint32_t skip = 0;
     if (attempt > 0) {
         task.stage = RH_STAGE_STEER;
-        task.order = e->users % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
+        task.order = share->order;
         task.pause_us = pause < o->longest_pause_us ? (uint32_t)pause : o->longest_pause_us;
         skip = choose_skip(pool, e, task.order);
     }
-    e->attempts++;
     add_task(a, e, task, skip);
     a->validating = a->count;
     add_screening(pool, a);

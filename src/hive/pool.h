@@ -45,12 +45,18 @@ struct rh_assignment {
 /* Tasks for the next run of anyone. False if no candidate is left. */
 bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *assignment);
 
-/* A user's own candidate, as a number of the pool, chosen at random among those that the fewest
- * users have. False if none is left. */
-bool rh_pool_draw(struct rh_pool *pool, size_t *entry);
+/* What a user works on: a candidate, as a number of the pool, and the order to steer it to. */
+struct rh_pool_share {
+    size_t entry;
+    enum rh_race_order order;
+};
+
+/* A user's own candidate, chosen at random among those that the fewest users have; the users of one
+ * candidate have its two orders by turns. False if none is left. */
+bool rh_pool_draw(struct rh_pool *pool, struct rh_pool_share *share);
 /* Tasks for a user's attempt at a candidate: 0, 1, ... False if there is no further attempt to
  * make: it has a verdict that is definite, or the longest pause was tried. */
-bool rh_pool_assign_user(struct rh_pool *pool, size_t entry, uint32_t attempt,
+bool rh_pool_assign_user(struct rh_pool *pool, const struct rh_pool_share *share, uint32_t attempt,
                          struct rh_assignment *assignment);
 
 /* A run has been completed in the store: what it was asked is looked up there again. */
