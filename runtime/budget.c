@@ -115,6 +115,16 @@ uint64_t rt_budget_paused(void)
     return (atomic_load(&paused_us) + current_us(atomic_load(&held), now_us())) * 1000;
 }
 
+uint64_t rt_budget_pause_room(uint64_t ns)
+{
+    enum { MILLION = 1000000 };
+    uint64_t now = now_us(), us = ns / 1000;
+    uint64_t time_us = (now * 1000 > floor_ns ? now : floor_ns / 1000) + us;
+    uint64_t size = share_of(time_us);
+    uint64_t spent = atomic_load(&paused_us) + current_us(atomic_load(&held), now) + us;
+    return spent < size ? scale(size - spent, MILLION, size) : 0;
+}
+
 /* Overlapping pauses are promised one after the other, which is more than they can take. */
 bool rt_budget_pause_begin(uint64_t ns)
 {

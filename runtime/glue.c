@@ -22,6 +22,7 @@ _Static_assert(RH_IMAGE_VERSION == 3, "the note above repeats it");
 extern HIDDEN const struct rh_key_record __rh_keys[];
 extern HIDDEN const struct rh_site_record __rh_sites[];
 extern HIDDEN const uint32_t __rh_counts[];
+extern HIDDEN const uint32_t __rh_candidates[][2];
 /* Made by the linker when the image has at least one place. */
 extern HIDDEN __attribute__((weak)) const struct rh_key_place __start___rh_places[];
 extern HIDDEN __attribute__((weak)) const struct rh_key_place __stop___rh_places[];
@@ -43,6 +44,7 @@ HIDDEN struct rh_image __rh_image = {
     .keys = __rh_keys,
     .sites = __rh_sites,
     .counts = __rh_counts,
+    .candidates = __rh_candidates,
     .places_begin = __start___rh_places,
     .places_end = __stop___rh_places,
 };

@@ -3,6 +3,7 @@
 
 #include "budget.h"
 #include "keys.h"
+#include "opaque.h"
 #include "sys.h"
 
 _Atomic uint64_t rt_drops[RT_DROP_COUNT];
@@ -78,6 +79,7 @@ void rt_hook(struct rh_image *image, struct rh_hook_frame *frame)
     struct rt_thread *self = rt_thread_self();
     if (rt_unlikely(!self)) {
         drop(RT_DROP_NO_THREAD);
+        rt_opaque(RH_OPAQUE_THREAD);
         return;
     }
     self->in_hook++;

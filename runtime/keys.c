@@ -318,8 +318,10 @@ void __rh_image_register(struct rh_image *image)
     if (r->place_count)
         dl_iterate_phdr(find_text, r);
     image->runtime = r;
-    if (atomic_load(&rt_mode) == RT_MODE_LIVE)
+    if (atomic_load(&rt_mode) == RT_MODE_LIVE) {
         rt_stack_refresh();
+        rt_opaque_check_images();
+    }
     if (image->counts[2] & RH_IMAGE_OPAQUE)
         rt_opaque(RH_OPAQUE_ASSEMBLY);
     rt_lock(&images_lock);

@@ -37,7 +37,7 @@ struct rt_image {
     X(TEXT_READ_ONLY, "text cannot be written")                                                    \
     X(CORES_NOT_SYNCED, "membarrier refused")                                                      \
     X(FOREIGN_BYTE, "key bytes changed by someone else")                                           \
-    X(STACK_ADDRESS, "address relative to the stack pointer or a segment")                                      \
+    X(STACK_ADDRESS, "address relative to the stack pointer or a segment")                         \
     X(NO_MEMORY, "out of memory")
 
 enum rt_key_trouble {

@@ -66,6 +66,7 @@ struct rt_thread {
         uint32_t site;
         uintptr_t address;
     } open_access;
+    uint64_t visits;  /* of sites where it may be held */
     uint64_t random;  /* state of its random choices */
     uint32_t metered; /* hooks and events, for the budget (budget.h) */
     bool paused;      /* it has been held since the last measurement began */
@@ -114,7 +115,8 @@ static inline const volatile void *rt_thread_object(uint32_t id)
  *
  * SIGNAL_SEND is of its own kind: its object is the thread (rt_thread_object) that a signal, a
  * cancellation or a new handler may reach at any instruction from now on, or NULL if it may be any.
- * There is no acquire: that thread, or every thread, learns at once what the sender knows.
+ * There is no acquire: that thread, or every thread, learns at once what the sender knows; one that
+ * was created and has not begun yet learns it with its THREAD_BEGIN.
  */
 #define RT_SYNCS(X)                                                                                \
     X(MUTEX_LOCK, "mutex lock", 0, 1)                                                              \
@@ -204,6 +206,7 @@ struct rt_detector {
     void (*access)(struct rt_thread *self, const struct rt_access *a);
     /* After an atomic or fence that may acquire. */
     void (*after)(struct rt_thread *self, const struct rt_access *a);
+    uint32_t pause_floor_ms; /* pauses may always take what this much running earns */
     /* It wants synchronisation events all the time; else only between rt_sync_need and
      * rt_sync_done. */
     bool wants_syncs;

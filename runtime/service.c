@@ -24,6 +24,14 @@ static uint32_t random_below(uint64_t *state, uint32_t limit)
     return (uint32_t)((x * 0x2545f4914f6cdd1dull) >> 33) % limit;
 }
 
+static uint64_t first_random(void)
+{
+    uint64_t seed = rt_options.seed;
+    if (!seed)
+        seed = (uint64_t)rt_sys_monotonic_ns() ^ (uint64_t)rt_sys_getpid() << 40;
+    return seed * 0x9e3779b97f4a7c15ull + 1;
+}
+
 /* Some sites, or now and then all of an image: a gate is off only while no key behind it is on. */
 static void flip_some(uint64_t *random)
 {
@@ -45,7 +53,7 @@ static void flip_some(uint64_t *random)
 
 static void flip_for_ever(void)
 {
-    uint64_t random = rt_options.seed * 0x9e3779b97f4a7c15ull + 1;
+    uint64_t random = first_random();
     _Atomic uint32_t never = 0;
     for (;;) {
         flip_some(&random);
@@ -106,9 +114,37 @@ static bool apply_tasks(struct rh_control *control, uint32_t generation)
     return true;
 }
 
-/* What is asked for from the beginning is there before the program's first instruction. */
-static void begin(void)
+/* Without a commander, a run works on candidates of its own choice: any pause may be the right one,
+ * short ones are tried more often. */
+static void choose_tasks(const struct rt_image *image, struct rh_control *control)
 {
+    enum { LONGEST_US = 200000 };
+    uint64_t random = first_random();
+    uint32_t candidates = image->image->counts[3];
+    uint32_t count = rt_options.tasks < RH_MAX_TASKS ? (uint32_t)rt_options.tasks : RH_MAX_TASKS;
+    for (uint32_t i = 0; i < count && candidates; i++) {
+        const uint32_t *pair = image->image->candidates[random_below(&random, candidates)];
+        uint32_t pause = 1000;
+        while (pause < LONGEST_US && random_below(&random, 2))
+            pause *= 2;
+        control->tasks[i] = (struct rh_task){
+            .id = i,
+            .stage = RH_STAGE_STEER,
+            .order = random_below(&random, 2),
+            .pause_us = pause < LONGEST_US ? pause : LONGEST_US,
+            .first = {.site = pair[0]},
+            .second = {.site = pair[1]},
+        };
+        control->task_count = i + 1;
+    }
+    atomic_store(&control->generation, control->task_count > 0);
+}
+
+/* What is asked for from the beginning is there before the program's first instruction. */
+static void begin(const struct rt_image *image)
+{
+    if (!rt_control() && rt_detector->tasks && rt_equal(rt_options.keys, "task"))
+        choose_tasks(image, rt_shared_command_self());
     struct rh_control *control = rt_control();
     uint32_t generation = control ? atomic_load(&control->generation) : 0;
     if (generation)
@@ -121,7 +157,7 @@ void rt_service_image(struct rt_image *image)
     if (atomic_load(&rt_mode) != RT_MODE_LIVE)
         return;
     if (image->number == 0) {
-        begin();
+        begin(image);
         return;
     }
     rt_lock(&tasks_lock);

@@ -10,7 +10,7 @@
 #include "text.h"
 
 static struct rh_shared *shared;
-static bool is_commanded;
+static bool is_commanded, commands_itself;
 
 static struct rh_shared *map_file(const char *path)
 {
@@ -52,7 +52,18 @@ struct rh_shared *rt_shared(void)
 
 struct rh_control *rt_control(void)
 {
-    return is_commanded ? &shared->control : NULL;
+    return is_commanded || commands_itself ? &shared->control : NULL;
+}
+
+struct rh_control *rt_shared_command_self(void)
+{
+    commands_itself = true;
+    return &shared->control;
+}
+
+bool rt_shared_is_read(void)
+{
+    return is_commanded;
 }
 
 /* Takes the next free position, or none when the reader is a whole ring behind. */

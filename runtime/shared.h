@@ -10,8 +10,12 @@
 RT_HIDDEN void rt_shared_open(const char *path);
 /* NULL only before the start, or if there is no memory. */
 RT_HIDDEN struct rh_shared *rt_shared(void);
-/* NULL without a commander. */
+/* NULL without tasks to follow. */
 RT_HIDDEN struct rh_control *rt_control(void);
+/* Nobody commands the run: from now on it follows a control page of its own. */
+RT_HIDDEN struct rh_control *rt_shared_command_self(void);
+/* Someone reads what the run writes. */
+RT_HIDDEN bool rt_shared_is_read(void);
 /* Posts an event; drops and counts it when there is no room. Safe in hooks and signal handlers. */
 RT_HIDDEN void rt_post(enum rh_event_kind kind, uint32_t thread, uint64_t a, uint64_t b, uint64_t c,
                        uint64_t d);

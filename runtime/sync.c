@@ -5,6 +5,7 @@
 #include "sync.h"
 
 #include "budget.h"
+#include "opaque.h"
 #include "thread.h"
 
 /* Counts the times events have been switched on; a list of held locks belongs to one of them. */
@@ -151,8 +152,10 @@ void rt_sync_event_as(struct rt_thread *thread, enum rt_sync what, const volatil
 void rt_sync_event(enum rt_sync what, const volatile void *object)
 {
     struct rt_thread *self = rt_thread_self();
-    if (!self)
+    if (rt_unlikely(!self)) {
+        rt_opaque(RH_OPAQUE_THREAD);
         return;
+    }
     if (rt_unlikely(!self->armed))
         rt_thread_arm(self);
     rt_sync_event_as(self, what, object);

@@ -115,7 +115,9 @@ struct rh_image {
     void (*hook)(struct rh_image *image, struct rh_hook_frame *frame);
     const struct rh_key_record *keys;
     const struct rh_site_record *sites;
-    const uint32_t *counts; /* key count, site count, enum rh_image_flags */
+    const uint32_t *counts; /* key count, site count, enum rh_image_flags, candidate count */
+    /* The best candidates, as pairs of sites: for a run that nobody commands. */
+    const uint32_t (*candidates)[2];
     const struct rh_key_place *places_begin, *places_end;
     void *runtime; /* the runtime's own record of this image */
 };

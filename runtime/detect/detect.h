@@ -5,7 +5,7 @@
 #include "rt.h"
 
 /* One row per detector: its name; its vtable is rt_detector_NAME in detect/NAME.c. */
-#define RT_DETECTORS(X) X(racemob) X(count) X(trace)
+#define RT_DETECTORS(X) X(racemob) X(racechaser) X(litehb) X(count) X(trace)
 
 #define RT_DETECTOR_DECLARE(name) extern RT_HIDDEN const struct rt_detector rt_detector_##name;
 RT_DETECTORS(RT_DETECTOR_DECLARE)

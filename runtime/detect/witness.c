@@ -6,6 +6,7 @@
 #include "shared.h"
 #include "stack.h"
 #include "stack_images.h"
+#include "text.h"
 
 void rt_witness_take(const struct rt_thread *self, const struct rt_access *a, struct rt_witness *w)
 {
@@ -139,4 +140,62 @@ bool rt_finding_report(const struct rt_finding *f)
     if (!(atomic_fetch_or(&told[f->task], kind) & kind))
         keep(shared, f);
     return true;
+}
+
+/* --- the log --- */
+
+static void log_place(int log, const struct rh_shared *shared, const char *what, uint32_t number,
+                      const struct rh_place *place)
+{
+    struct rt_line line = {0};
+    rt_line_text(&line, what);
+    rt_line_number(&line, number);
+    rt_line_text(&line, " ");
+    const char *path = place->image == RH_NO_IMAGE ? "?" : shared->images[place->image].path;
+    rt_line_text(&line, *path ? path : "the program");
+    rt_line_text(&line, " + 0x");
+    rt_line_hex(&line, place->offset);
+    rt_log_line(log, &line);
+}
+
+static void log_side(int log, const struct rh_shared *shared, const char *which,
+                     const struct rh_race_side *side)
+{
+    struct rt_line line = {0};
+    rt_line_text(&line, which);
+    rt_line_number(&line, side->site.site);
+    rt_line_text(&line, " in thread ");
+    rt_line_number(&line, side->thread);
+    rt_line_text(&line, ", ");
+    rt_line_number(&line, side->size);
+    rt_line_text(&line, side->size == 1 ? " byte, at" : " bytes, at");
+    rt_log_line(log, &line);
+    for (uint32_t i = 0; i < side->frame_count; i++)
+        log_place(log, shared, "    #", i, &side->frames[i]);
+}
+
+static void log_race(int log, const struct rh_shared *shared, const struct rh_race *race,
+                     const char *detector)
+{
+    struct rt_line line = {0};
+    bool collided = race->proof == RH_PROOF_COLLISION;
+    rt_line_text(&line, detector);
+    rt_line_text(&line, collided || !race->opaque ? ": true race, " : ": suspected race, ");
+    rt_line_text(&line, collided ? "two threads collided" : "nothing orders the accesses");
+    rt_log_line(log, &line);
+    log_side(log, shared, "  first site ", &race->sides[0]);
+    log_side(log, shared, "  then site ", &race->sides[1]);
+}
+
+void rt_findings_log(const char *detector)
+{
+    const struct rh_shared *shared = rt_shared();
+    uint32_t count = atomic_load(&shared->race_count);
+    if (rt_shared_is_read() || !count)
+        return;
+    int log = rt_log_open();
+    for (uint32_t i = 0; i < count && i < RH_MAX_RACES; i++)
+        if (atomic_load(&shared->races[i].ready))
+            log_race(log, shared, &shared->races[i], detector);
+    rt_log_close(log);
 }

@@ -51,6 +51,9 @@ struct rt_finding {
 };
 RT_HIDDEN bool rt_finding_report(const struct rt_finding *f);
 
+/* Writes what was found to the log, for a run whose shared memory nobody reads. */
+RT_HIDDEN void rt_findings_log(const char *detector);
+
 /* The tasks are new ones: findings of the old do not count as equal. */
 RT_HIDDEN void rt_finding_forget(void);
 

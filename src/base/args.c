@@ -162,6 +162,7 @@ enum rh_status rh_args_parse(const struct rh_command *command, int argc, char **
     }
     while (at < argc)
         argv[args->argc++] = argv[at++];
+    argv[args->argc] = NULL; /* operands may be handed to exec, which knows no count */
     return RH_OK;
 }
 

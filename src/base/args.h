@@ -91,8 +91,9 @@ struct rh_args {
 };
 
 /*
- * Parses `argv[0..argc)`, which does not include the command's name, and reorders it. An unknown
- * option, a missing, superfluous or malformed value is RH_ERR_USAGE.
+ * Parses `argv[0..argc)`, which does not include the command's name, and reorders it; operands end
+ * with NULL, for which argv[argc] must be there. An unknown option, a missing, superfluous or
+ * malformed value is RH_ERR_USAGE.
  */
 enum rh_status rh_args_parse(const struct rh_command *command, int argc, char **argv,
                              struct rh_args *args);

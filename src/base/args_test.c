@@ -49,6 +49,7 @@ static enum rh_status parse(const char *line)
 static void assert_operands(const char *expected)
 {
     struct rh_strbuf sb = RH_STRBUF_INIT;
+    assert_null(args.argv[args.argc]);
     for (int i = 0; i < args.argc; i++)
         rh_strbuf_addf(&sb, "%s%s", i ? " " : "", args.argv[i]);
     assert_string_equal(rh_strbuf_text(&sb), expected);

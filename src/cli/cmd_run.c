@@ -43,10 +43,30 @@ struct session {
 
 /* --- options --- */
 
+/* What there is: name, what it does with tasks, and how many candidates it watches beside them. */
+static const struct detector {
+    const char *name;
+    enum rh_pool_method method;
+    uint32_t screened;
+} detectors[] = {
+    {"racemob", RH_POOL_VALIDATE, 31},
+    {"racechaser", RH_POOL_COLLIDE, 0},
+    {"litehb", RH_POOL_WATCH, 0},
+};
+
+static const struct detector *find_detector(const char *name)
+{
+    for (size_t i = 0; i < sizeof detectors / sizeof detectors[0]; i++)
+        if (strcmp(detectors[i].name, name) == 0)
+            return &detectors[i];
+    return NULL;
+}
+
 static enum rh_status check_options(const struct options *o)
 {
-    if (strcmp(o->detector, "racemob") != 0)
-        return rh_fail(RH_ERR_USAGE, "no detector '%s' in this version (there is: racemob)",
+    if (!find_detector(o->detector))
+        return rh_fail(RH_ERR_USAGE,
+                       "no detector '%s' in this version (there are racemob, racechaser, litehb)",
                        o->detector);
     if (o->hive)
         return rh_fail(RH_ERR_USAGE, "--hive is not part of this version (racehive %s)",
@@ -106,9 +126,12 @@ static enum rh_status open_store(struct session *s)
 static enum rh_status open_pool(struct session *s)
 {
     const struct options *o = s->options;
+    const struct detector *detector = find_detector(o->detector);
+    uint64_t screened = o->screen == UINT64_MAX ? detector->screened : o->screen;
     const struct rh_pool_options pool = {
+        .method = detector->method,
         .tasks_per_run = (uint32_t)o->tasks_per_run,
-        .screened_per_run = o->screen < RH_MAX_TASKS ? (uint32_t)o->screen : RH_MAX_TASKS,
+        .screened_per_run = screened < RH_MAX_TASKS ? (uint32_t)screened : RH_MAX_TASKS,
         .first_pause_us = (uint32_t)(o->pause_ms * US_PER_MS),
         .pause_step_us = (uint32_t)(o->pause_step_ms * US_PER_MS),
         .longest_pause_us = (uint32_t)(o->longest_pause_ms * US_PER_MS),
@@ -250,7 +273,7 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         .detector = "racemob",
         .jobs = 1,
         .tasks_per_run = 1,
-        .screen = 31,
+        .screen = UINT64_MAX,
         .pause_ms = 1,
         .pause_step_ms = 50,
         .longest_pause_ms = 200,
@@ -259,7 +282,8 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         .exitcode = UINT64_MAX,
     };
     const struct rh_option table[] = {
-        RH_OPTION_STRING("detector", &options.detector, "NAME", "the detector: racemob"),
+        RH_OPTION_STRING("detector", &options.detector, "NAME",
+                         "racemob (the default), racechaser or litehb"),
         RH_OPTION_UINT("runs", &options.runs, "N", "execute the program N times (1)"),
         RH_OPTION_UINT("users", &options.users, "N",
                        "simulate N users, each of whom works on one candidate in a few runs"),
@@ -270,7 +294,7 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         RH_OPTION_UINT("tasks-per-run", &options.tasks_per_run, "N",
                        "candidates that a run validates (1)"),
         RH_OPTION_UINT("screen", &options.screen, "N",
-                       "candidates whose context a run watches beside (31)"),
+                       "candidates whose context a run watches beside (racemob: 31)"),
         RH_OPTION_DOUBLE("max-overhead", &options.max_overhead, "SHARE",
                          "share of its time that a run may lose to hooks, and to pauses (0.02)"),
         RH_OPTION_FLAG("no-steering", &options.no_steering,

@@ -205,3 +205,58 @@ void rh_findings_release(struct rh_findings *f)
     rh_map_release(&f->sources.done);
     rh_arena_release(&f->arena);
 }
+
+/* --- the best candidates --- */
+
+static int compare_scores(const void *a, const void *b)
+{
+    const struct rh_sidecar_group *const *x = a, *const *y = b;
+    if ((*x)->score != (*y)->score)
+        return (*x)->score > (*y)->score ? -1 : 1;
+    return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+}
+
+static bool conflicts(const struct rh_site_record *a, const struct rh_site_record *b)
+{
+    bool a_reads = a->access == RH_ACCESS_READ || a->access == RH_ACCESS_ATOMIC_READ;
+    bool b_reads = b->access == RH_ACCESS_READ || b->access == RH_ACCESS_ATOMIC_READ;
+    bool a_plain = a->access == RH_ACCESS_READ || a->access == RH_ACCESS_WRITE;
+    bool b_plain = b->access == RH_ACCESS_READ || b->access == RH_ACCESS_WRITE;
+    return !(a_reads && b_reads) && (a_plain || b_plain);
+}
+
+/* The pairs of a group, until there is no more room. */
+static uint32_t add_pairs(const struct rh_findings *findings, const struct rh_sites *sites,
+                          const struct rh_sidecar_group *group, uint32_t (*pairs)[2],
+                          uint32_t count, uint32_t room)
+{
+    const struct rh_finding_class *a = &findings->classes.data[group->first];
+    const struct rh_finding_class *b = &findings->classes.data[group->second];
+    for (size_t i = 0; i < a->site_count; i++) {
+        for (size_t j = a == b ? i : 0; j < b->site_count; j++) {
+            uint32_t x = a->sites[i], y = b->sites[j];
+            if (count == room)
+                return count;
+            if (conflicts(&sites->sites.data[x].record, &sites->sites.data[y].record)) {
+                pairs[count][0] = x;
+                pairs[count++][1] = y;
+            }
+        }
+    }
+    return count;
+}
+
+uint32_t rh_findings_best(const struct rh_findings *findings, const struct rh_sites *sites,
+                          uint32_t (*pairs)[2], uint32_t room)
+{
+    size_t group_count = findings->groups.len;
+    const struct rh_sidecar_group **groups = rh_alloc_array(group_count + 1, sizeof *groups);
+    for (size_t i = 0; i < group_count; i++)
+        groups[i] = &findings->groups.data[i];
+    qsort(groups, group_count, sizeof *groups, compare_scores);
+    uint32_t count = 0;
+    for (size_t i = 0; i < group_count && count < room; i++)
+        count = add_pairs(findings, sites, groups[i], pairs, count, room);
+    free(groups);
+    return count;
+}

@@ -41,6 +41,9 @@ struct rh_findings {
 
 void rh_findings_describe(const struct rh_analysis *analysis, const struct rh_sites *sites,
                           struct rh_findings *out);
+/* The best candidates as pairs of numbers of sites, at most `room`; returns how many. */
+uint32_t rh_findings_best(const struct rh_findings *findings, const struct rh_sites *sites,
+                          uint32_t (*pairs)[2], uint32_t room);
 void rh_findings_write(const struct rh_findings *findings, struct rh_sidecar_writer *writer);
 void rh_findings_release(struct rh_findings *findings);
 

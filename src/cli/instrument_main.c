@@ -17,6 +17,7 @@
 #include "base/args.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "cli/findings.h"
 #include "instrument/keys.h"
 #include "instrument/opaque.h"
@@ -28,6 +29,7 @@
 enum {
     MODULE_LEVEL = 3,       /* of zstd: the link waits for it */
     ANALYSIS_SECONDS = 170, /* nobody waits longer for a link */
+    BEST_CANDIDATES = 4096, /* that an image carries, for runs that nobody commands */
 };
 
 struct options {
@@ -142,8 +144,15 @@ static enum rh_status write_object(struct work *w)
     rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
                 w->sites.sites.len);
     say_doing("inserting keys");
-    uint32_t flags = o->has_native || rh_opaque_module(w->module) ? RH_IMAGE_OPAQUE : 0;
-    status = rh_keys_insert(w->module, &w->sites, mode, flags, &w->result);
+    uint32_t(*best)[2] = rh_calloc(BEST_CANDIDATES, sizeof *best);
+    const struct rh_keys_facts facts = {
+        .flags = o->has_native || rh_opaque_module(w->module) ? RH_IMAGE_OPAQUE : 0,
+        .candidates = (const uint32_t(*)[2])best,
+        .candidate_count =
+            w->analysed ? rh_findings_best(&w->findings, &w->sites, best, BEST_CANDIDATES) : 0,
+    };
+    status = rh_keys_insert(w->module, &w->sites, mode, &facts, &w->result);
+    free(best);
     if (status != RH_OK)
         return status;
     rh_log_step("%u functions have a twin, %u cannot; %u keys have no place",

@@ -69,6 +69,15 @@ static enum rh_status read_command_line(struct call *call, size_t count, const c
     return status;
 }
 
+/* The optimiser may load what the program would not have looked at, and throw it away: no harm to the
+ * program, but a race with a thread that writes, and one that its source does not have. Functions
+ * with this attribute are spared such loads; nothing else comes of it without the sanitizer. */
+static void forbid_speculation(struct rh_words *argv)
+{
+    rh_vec_push(argv, "-mllvm");
+    rh_vec_push(argv, "-force-attribute=sanitize_thread");
+}
+
 static void add_front_options(struct call *call, struct rh_words *argv, const char *prefix)
 {
     rh_vec_push(argv, "--start-no-unused-arguments");
@@ -76,9 +85,11 @@ static void add_front_options(struct call *call, struct rh_words *argv, const ch
     rh_vec_push(argv, rh_arena_printf(&call->arena, "%s/include", prefix));
     if (!rh_flags_foreign(&call->flags))
         rh_vec_push(argv, "-D__RACEHIVE__=1");
-    /* Of DWARF 5 that went through a preprocessed file, clang 19's own assembler complains. */
-    if (call->flags.end <= RH_FLAGS_END_OBJECT && rh_flags_want_bitcode(&call->flags))
+    if (call->flags.end <= RH_FLAGS_END_OBJECT && rh_flags_want_bitcode(&call->flags)) {
+        /* Of DWARF 5 that went through a preprocessed file, clang 19's own assembler complains. */
         rh_vec_push(argv, call->flags.save_temps ? "-gdwarf-4" : "-g");
+        forbid_speculation(argv);
+    }
     rh_vec_push(argv, "--end-no-unused-arguments");
 }
 

@@ -15,6 +15,7 @@ struct entry {
     struct rh_runs_candidate candidate;
     uint32_t score;
     uint64_t attempts;  /* completed runs that were to validate it */
+    uint64_t explored;  /* of these, since it is a true race: for what comes of it */
     uint32_t users;     /* who have it as their own */
     uint32_t in_flight; /* runs under way that validate it */
     bool same;          /* its two sites are one: it has only one order */
@@ -77,6 +78,7 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
         return status;
     e->tally = state.tally;
     e->attempts = state.attempts;
+    e->explored = state.explored;
     memcpy(e->executions, state.executions, sizeof e->executions);
     memcpy(e->vain_us, state.vain_us, sizeof e->vain_us);
     return RH_OK;
@@ -167,16 +169,21 @@ static uint32_t choose_skip(struct rh_pool *pool, const struct entry *e, enum rh
 
 /* The attempts at a candidate: one without a pause, which is spared if another run has watched its
  * order beside its own task, then by turns for the two orders. */
-static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e, uint32_t *skip)
+static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e,
+                                        uint64_t attempt, uint32_t *skip)
 {
     const struct rh_pool_options *o = &pool->options;
     struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
     *skip = 0;
     bool was_watched = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0;
-    if ((e->attempts == 0 && !was_watched) || !o->steers)
+    bool watches =
+        o->method == RH_POOL_VALIDATE && attempt == 0 && !was_watched && !is_true_race(e);
+    if (watches || o->method == RH_POOL_WATCH || !o->steers)
         return task;
     task.stage = RH_STAGE_STEER;
-    task.order = e->attempts % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
+    task.order = attempt % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
+    if (o->method == RH_POOL_COLLIDE)
+        return task;
     bool is_spent = e->vain_us[task.order] >= o->longest_pause_us;
     /* When the longest was in vain, any length may be the right one. */
     task.pause_us = is_spent ? 1 + (uint32_t)random_below(pool, o->longest_pause_us)
@@ -200,11 +207,22 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
  * at the other one makes, as behind a trylock that fails. */
 static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
-    enum { MET_PER_HIDDEN = 3 };
+    enum { MET_PER_HIDDEN = 3, MET_PER_EXPLORED = 4 };
     bool is_hidden = !e->tally.met && !e->tally.suspected;
     uint64_t attempts = is_hidden ? (e->attempts + 1) * MET_PER_HIDDEN : e->attempts;
+    if (is_true_race(e))
+        attempts = (e->explored + 1) * MET_PER_EXPLORED;
     return attempts << 32 | (uint64_t)(RH_SCORE_MAX - e->score) << 16 |
            (next_random(pool) & 0xffff);
+}
+
+/* A true race is tried a few times more, steered to both orders, to see whether it makes the
+ * program crash or hang. */
+static bool is_worth_a_run(const struct rh_pool *pool, const struct entry *e)
+{
+    enum { EXPLORATIONS = 8 };
+    bool explores = pool->options.method == RH_POOL_VALIDATE && pool->options.steers;
+    return !e->in_flight && (!is_true_race(e) || (explores && e->explored < EXPLORATIONS));
 }
 
 static ptrdiff_t choose(struct rh_pool *pool)
@@ -213,7 +231,7 @@ static ptrdiff_t choose(struct rh_pool *pool)
     uint64_t best_urgency = UINT64_MAX;
     for (size_t i = 0; i < pool->entries.len; i++) {
         const struct entry *e = &pool->entries.data[i];
-        if (e->in_flight || is_true_race(e))
+        if (!is_worth_a_run(pool, e))
             continue;
         uint64_t u = urgency(pool, e);
         if (u < best_urgency) {
@@ -256,7 +274,7 @@ bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *a)
             break;
         struct entry *e = &pool->entries.data[at];
         uint32_t skip;
-        struct rh_runs_task task = make_attempt(pool, e, &skip);
+        struct rh_runs_task task = make_attempt(pool, e, e->attempts, &skip);
         add_task(a, e, task, skip);
     }
     a->validating = a->count;
@@ -288,26 +306,49 @@ bool rh_pool_draw(struct rh_pool *pool, struct rh_pool_share *share)
     return true;
 }
 
-/* A user's own pauses grow with his own attempts, in the order that he was given. */
+/* A user's own pauses grow with his own attempts. */
+static uint64_t pause_of_user(const struct rh_pool_options *o, uint32_t attempt)
+{
+    return o->first_pause_us + (attempt ? attempt - 1 : 0) * (uint64_t)o->pause_step_us;
+}
+
+static bool is_user_done(const struct rh_pool_options *o, const struct entry *e, uint32_t attempt)
+{
+    if (is_true_race(e))
+        return true;
+    if (o->method != RH_POOL_VALIDATE || !o->steers)
+        return attempt > (o->method == RH_POOL_COLLIDE);
+    bool was_longest = attempt > 1 && pause_of_user(o, attempt - 1) >= o->longest_pause_us;
+    return was_longest || (attempt > 2 && !e->tally.met);
+}
+
+static struct rh_runs_task make_attempt_of_user(struct rh_pool *pool, const struct entry *e,
+                                                enum rh_race_order order, uint32_t attempt,
+                                                uint32_t *skip)
+{
+    const struct rh_pool_options *o = &pool->options;
+    if (o->method != RH_POOL_VALIDATE || attempt == 0)
+        return make_attempt(pool, e, attempt, skip);
+    uint64_t pause = pause_of_user(o, attempt);
+    struct rh_runs_task task = {
+        .candidate = e->candidate,
+        .stage = RH_STAGE_STEER,
+        .order = order,
+        .pause_us = pause < o->longest_pause_us ? (uint32_t)pause : o->longest_pause_us,
+    };
+    *skip = choose_skip(pool, e, task.order);
+    return task;
+}
+
 bool rh_pool_assign_user(struct rh_pool *pool, const struct rh_pool_share *share, uint32_t attempt,
                          struct rh_assignment *a)
 {
-    const struct rh_pool_options *o = &pool->options;
     struct entry *e = &pool->entries.data[share->entry];
+    uint32_t skip;
     a->count = a->validating = 0;
-    uint64_t pause = o->first_pause_us + (attempt ? attempt - 1 : 0) * (uint64_t)o->pause_step_us;
-    bool is_beyond = attempt > 1 && pause >= o->longest_pause_us + (uint64_t)o->pause_step_us;
-    if (is_true_race(e) || is_beyond || (attempt > 0 && !o->steers) ||
-        (attempt > 2 && !e->tally.met))
+    if (is_user_done(&pool->options, e, attempt))
         return false;
-    struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
-    uint32_t skip = 0;
-    if (attempt > 0) {
-        task.stage = RH_STAGE_STEER;
-        task.order = share->order;
-        task.pause_us = pause < o->longest_pause_us ? (uint32_t)pause : o->longest_pause_us;
-        skip = choose_skip(pool, e, task.order);
-    }
+    struct rh_runs_task task = make_attempt_of_user(pool, e, share->order, attempt, &skip);
     add_task(a, e, task, skip);
     a->validating = a->count;
     add_screening(pool, a);

@@ -7,8 +7,9 @@
  * run of their own. Validation goes round: the candidates whose sites have met, those with the
  * fewest attempts first, the better score breaking ties, and chance those. A candidate's attempts
  * differ: first without a pause, then steered to one order and the other by turns, with pauses that
- * grow as they are in vain, at an execution of the site chosen at random. A true race leaves the
- * pool; all others stay, and are tried again as long as runs are to be had.
+ * grow as they are in vain, at an execution of the site chosen at random. A true race is
+ * tried a few times more, to see what comes of it, and leaves the pool; all others stay, and are
+ * tried again as long as runs are to be had.
  *
  * A user (an endpoint) of a simulated crowd keeps one candidate until it has an outcome or the
  * longest pause was in vain, and then gets the next.
@@ -19,7 +20,15 @@
 #include "store/candidates.h"
 #include "store/runs.h"
 
+/* What a detector does with a task, and so what attempts are worth making. */
+enum rh_pool_method {
+    RH_POOL_VALIDATE, /* racemob: all stages */
+    RH_POOL_COLLIDE,  /* racechaser: pauses of its own length, for one order and the other */
+    RH_POOL_WATCH,    /* litehb: order alone */
+};
+
 struct rh_pool_options {
+    enum rh_pool_method method;
     uint32_t tasks_per_run; /* that validate */
     uint32_t screened_per_run;
     uint32_t first_pause_us, pause_step_us, longest_pause_us;

@@ -174,7 +174,7 @@ static struct plan even_plan(uint32_t count)
 }
 
 /* A run that only watches sees them all meet. */
-static void let_all_meet(void)
+static void let_all_meet_with(const struct rh_pool_options *then)
 {
     struct rh_pool_options options = usual;
     options.screened_per_run = RH_MAX_TASKS;
@@ -184,7 +184,12 @@ static void let_all_meet(void)
     a.tasks[0].stage = RH_STAGE_CONTEXT;
     a.validating = 0;
     complete(&a, &met);
-    reopen(&usual);
+    reopen(then);
+}
+
+static void let_all_meet(void)
+{
+    let_all_meet_with(&usual);
 }
 
 /* --- whose turn it is --- */
@@ -376,28 +381,81 @@ static void test_skips(void **state)
 
 /* --- true races --- */
 
+enum { EXPLORATIONS = 8 };
+
+/* A few more attempts, all steered, for what comes of it; then others have the runs. */
+static void check_true_race(bool processes)
+{
+    struct plan plan = even_plan(3);
+    uint32_t explored = 0;
+    start(&plan, &usual);
+    uint32_t race = run_one(&raced);
+    for (uint32_t i = 0; i < 100; i++) {
+        if (processes)
+            reopen(&usual);
+        struct rh_assignment a = assign();
+        bool is_race = candidate_of(&a.tasks[0]) == race;
+        if (is_race)
+            assert_int_equal(a.tasks[0].stage, RH_STAGE_STEER);
+        explored += is_race;
+        complete(&a, is_race ? &raced : &vain);
+    }
+    assert_int_equal(explored, EXPLORATIONS);
+}
+
 static void test_true_races_leave(void **state)
+{
+    (void)state;
+    check_true_race(false);
+}
+
+static void test_true_races_leave_other_processes(void **state)
+{
+    (void)state;
+    check_true_race(true);
+}
+
+static void test_nothing_left(void **state)
 {
     (void)state;
     struct plan plan = even_plan(5);
     struct rh_pool_counts counts;
     struct rh_assignment a;
     start(&plan, &usual);
-    uint32_t first = run_one(&raced);
-    for (uint32_t i = 0; i < 20; i++)
-        assert_int_not_equal(run_one(&vain), first);
-    reopen(&usual);
-    for (uint32_t i = 0; i < 20; i++)
-        assert_int_not_equal(run_one(&vain), first);
-    rh_pool_count(pool, &counts);
-    assert_int_equal(counts.true_races, 1);
-    assert_int_equal(counts.met, 5);
-    assert_int_equal(counts.tried, 5);
-    assert_int_equal(counts.all, 5);
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 5 * (1 + EXPLORATIONS); i++)
         run_one(&raced);
     assert_false(rh_pool_assign(pool, &a));
     assert_int_equal(a.count, 0);
+    reopen(&usual);
+    assert_false(rh_pool_assign(pool, &a));
+    rh_pool_count(pool, &counts);
+    assert_int_equal(counts.true_races, 5);
+    assert_int_equal(counts.met, 5);
+    assert_int_equal(counts.tried, 5);
+    assert_int_equal(counts.all, 5);
+}
+
+/* Detectors that cannot do all stages get attempts that they can make. */
+static void test_methods(void **state)
+{
+    (void)state;
+    struct plan plan = even_plan(2);
+    struct rh_pool_options options = usual;
+    options.method = RH_POOL_WATCH;
+    start(&plan, &options);
+    for (uint32_t i = 0; i < 6; i++)
+        expect_attempt(RH_STAGE_ORDER, RH_ORDER_PRIMARY, 0);
+    close_pool();
+    unlink(store_path);
+    options.method = RH_POOL_COLLIDE;
+    open_pool(&options);
+    let_all_meet_with(&options);
+    for (uint32_t i = 0; i < 8; i++)
+        expect_attempt(RH_STAGE_STEER, i / 2 % 2 ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY, 0);
+    for (uint32_t i = 0; i < 2; i++)
+        run_one(&raced);
+    struct rh_assignment a;
+    assert_false(rh_pool_assign(pool, &a)); /* it explores nothing */
 }
 
 static void test_no_candidates(void **state)
@@ -632,6 +690,9 @@ int main(void)
         CASE(test_without_steering),
         CASE(test_skips),
         CASE(test_true_races_leave),
+        CASE(test_true_races_leave_other_processes),
+        CASE(test_nothing_left),
+        CASE(test_methods),
         CASE(test_no_candidates),
         CASE(test_nothing_twice_at_once),
         CASE(test_abandoned),

@@ -23,7 +23,7 @@ struct inserter {
     struct rh_module *module;
     const struct rh_sites *sites;
     enum rh_key_mode mode;
-    uint32_t flags;
+    const struct rh_keys_facts *facts;
     struct rh_keys_result *result;
     struct rh_twin *twin; /* of the current function; NULL if it has none */
     struct rh_strbuf text;
@@ -217,7 +217,9 @@ static void fill_record(struct inserter *in, uint32_t number)
 static enum rh_status add_tables(struct inserter *in)
 {
     size_t sites = in->sites->keyed, keys = in->sites->keys.len;
-    uint32_t counts[3] = {(uint32_t)keys, (uint32_t)sites, in->flags};
+    const struct rh_keys_facts *facts = in->facts;
+    uint32_t counts[4] = {(uint32_t)keys, (uint32_t)sites, facts->flags, facts->candidate_count};
+    static const uint32_t none[1][2];
     struct rh_site_record *records = rh_calloc(sites + 1, sizeof *records);
     for (size_t i = 0; i < sites; i++)
         records[i] = in->sites->sites.data[i].record;
@@ -229,6 +231,8 @@ static enum rh_status add_tables(struct inserter *in)
         {"__rh_sites", records, (sites + 1) * sizeof *records},
         {"__rh_keys", in->result->records, (keys + 1) * sizeof(struct rh_key_record)},
         {"__rh_counts", counts, sizeof counts},
+        {"__rh_candidates", facts->candidate_count ? facts->candidates : none,
+         facts->candidate_count ? facts->candidate_count * sizeof none[0] : sizeof none},
     };
     enum rh_status status = RH_OK;
     for (size_t i = 0; status == RH_OK && i < sizeof tables / sizeof tables[0]; i++)
@@ -255,13 +259,14 @@ static enum rh_status insert_all(struct inserter *in)
 }
 
 enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
-                              enum rh_key_mode mode, uint32_t flags, struct rh_keys_result *result)
+                              enum rh_key_mode mode, const struct rh_keys_facts *facts,
+                              struct rh_keys_result *result)
 {
     struct inserter in = {
         .module = m,
         .sites = sites,
         .mode = mode,
-        .flags = flags,
+        .facts = facts,
         .result = result,
     };
     memset(result, 0, sizeof *result);

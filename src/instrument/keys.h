@@ -27,9 +27,16 @@ struct rh_keys_result {
     uint32_t keys_refused;      /* no assembly can stand there; the sites have no place */
 };
 
-/* `flags` are the image's, of enum rh_image_flags. */
+/* What else the image tells the runtime. */
+struct rh_keys_facts {
+    uint32_t flags;                  /* enum rh_image_flags */
+    const uint32_t (*candidates)[2]; /* the best ones, as numbers of sites */
+    uint32_t candidate_count;
+};
+
 enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
-                              enum rh_key_mode mode, uint32_t flags, struct rh_keys_result *result);
+                              enum rh_key_mode mode, const struct rh_keys_facts *facts,
+                              struct rh_keys_result *result);
 void rh_keys_result_release(struct rh_keys_result *result);
 
 #endif

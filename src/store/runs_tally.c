@@ -70,6 +70,8 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
             state->vain_us[tasks[i].order] = tasks[i].pause_us;
     }
     state->attempts += validates;
+    state->explored +=
+        validates && rh_verdict_of(rh_verdict_ground(&state->tally)) == RH_VERDICT_TRUE_RACE;
     count_run(&state->tally, &all);
     for (int i = 0; i < 2; i++)
         if (all.executions[i] > state->executions[i])

@@ -125,7 +125,8 @@ static enum rh_status store_state(struct rh_runs *runs, const struct rh_runs_sta
                           rh_runs_counter(state->executions[0]),
                           rh_runs_counter(state->executions[1]), rh_db_int(state->vain_us[0]),
                           rh_db_int(state->vain_us[1]), rh_runs_counter(state->last_run),
-                          rh_runs_counter(state->attempts) RH_RUNS_TALLY(TALLY_VALUE));
+                          rh_runs_counter(state->attempts),
+                          rh_runs_counter(state->explored) RH_RUNS_TALLY(TALLY_VALUE));
 #undef TALLY_VALUE
 }
 

@@ -127,6 +127,25 @@ class Registration(DriverTest):
         self.run_ok("./prog")
 
 
+class Loading(DriverTest):
+    def test_library_searches_its_own_paths(self):
+        """dlopen goes by who calls it, also through the runtime's wrapper."""
+        os.mkdir(self.path("sub"))
+        self.write("b.c", "int b(void) { return 42; }\n")
+        self.write("a.c", "#include <dlfcn.h>\nint a(void) {\n"
+                          "    void *lib = dlopen(\"libb.so\", RTLD_NOW);\n"
+                          "    int (*b)(void) = lib ? (int (*)(void))dlsym(lib, \"b\") : 0;\n"
+                          "    return b ? b() : 0; }\n")
+        self.write("main.c", "#include <dlfcn.h>\n#include <stdio.h>\nint a(void);\n"
+                             "int main(void) { printf(\"%d\\n\", a());\n"
+                             "    return dlopen(\"libno.so\", RTLD_NOW) != 0; }\n")
+        self.clang("-shared", "-fPIC", "b.c", "-o", "sub/libb.so")
+        self.clang("-shared", "-fPIC", "a.c", "-o", "liba.so",
+                   "-Wl,--enable-new-dtags,-rpath,$ORIGIN/sub")
+        self.cc("main.c", "-o", "prog", "-L.", "-la", "-Wl,-rpath,$ORIGIN")
+        self.assert_instrumented("prog")
+        self.assert_output("42\n", "./prog")
+
 class Archives(DriverTest):
     def setUp(self):
         super().setUp()

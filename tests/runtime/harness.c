@@ -109,8 +109,11 @@ static bool learn_by_signal(struct rt_thread *thread, void *arg)
 {
     const struct signal *signal = arg;
     struct state *state = thread->detector;
-    if (state && (!signal->target || signal->target == rt_thread_object(thread->id)))
-        merge(state->known, signal->from->known);
+    const volatile void *object = rt_thread_object(thread->id);
+    if (signal->target && signal->target != object)
+        return true;
+    /* One that has not begun yet learns when it does. */
+    merge(state ? state->known : object_at((uintptr_t)object)->known, signal->from->known);
     return true;
 }
 

@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 void seen_lock_often(pthread_mutex_t *mutex, long times);
 
@@ -109,6 +111,49 @@ static void bench_threads(long times)
             pthread_join(thread, NULL);
 }
 
+static void bench_heap(long times)
+{
+    for (long i = 0; i < times; i++) {
+        void *block = malloc(32);
+        __asm__ volatile("" : "+r"(block));
+        free(block);
+    }
+}
+
+static void bench_free_nothing(long times)
+{
+    for (long i = 0; i < times; i++) {
+        void *block = NULL;
+        __asm__ volatile("" : "+r"(block));
+        free(block);
+    }
+}
+
+static void bench_realloc(long times)
+{
+    static void *block;
+    for (long i = 0; i < times; i++)
+        block = realloc(block, 100 + (size_t)(i & 1));
+}
+
+static int ends[2];
+
+static void bench_pipe(long times)
+{
+    char byte = 0;
+    for (long i = 0; i < times; i++)
+        if (write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1)
+            abort();
+}
+
+static void bench_refused_read(long times)
+{
+    char byte;
+    for (long i = 0; i < times; i++)
+        if (read(-1, &byte, 1) != -1)
+            abort();
+}
+
 static void measure(const char *name, void (*bench)(long), long times)
 {
     double least = 1e300;
@@ -134,6 +179,12 @@ int main(void)
     measure("condition wait that times out at once", bench_timedwait, FEW);
     measure("once, done before", bench_once, TIMES);
     measure("barrier of one", bench_barrier, FEW);
+    measure("malloc, free", bench_heap, TIMES);
+    measure("free of nothing", bench_free_nothing, TIMES);
+    measure("realloc in place", bench_realloc, TIMES);
+    if (pipe(ends) == 0)
+        measure("write to a pipe, read", bench_pipe, FEW);
+    measure("read that is refused", bench_refused_read, FEW);
     measure("thread create, join", bench_threads, 1);
     return 0;
 }

@@ -1,0 +1,116 @@
+/* What detectors conclude from an access: see judge.h. */
+#include "judge.h"
+
+#include "keys.h"
+#include "pause.h"
+
+/* --- collisions --- */
+
+/* The comer's access comes first: the held thread is let go after it. */
+static void tell_collision(struct rt_thread *self, const struct rt_visit *v,
+                           const struct rt_meeting *meeting)
+{
+    struct rt_witness comer;
+    rt_witness_take(self, v->access, &comer);
+    struct rt_finding f = {.task = v->index,
+                           .order = rt_plan_order_if_first(v),
+                           .proof = RH_PROOF_COLLISION,
+                           .pause_us = meeting->held_us,
+                           .first = &comer,
+                           .second = &meeting->held};
+    if (rt_finding_report(&f))
+        rt_plan_count(&rt_plan_result(v->index)->raced[f.order]);
+    rt_plan_note(v->index, RH_SEEN_MEET | RH_SEEN_THREADS);
+}
+
+void rt_judge_meeting(struct rt_thread *self, const struct rt_visit *v)
+{
+    struct rt_meeting meeting;
+    if (rt_pause_meet(self, v->index, v->other, v->access, &meeting))
+        tell_collision(self, v, &meeting);
+}
+
+/* --- order --- */
+
+static void tell_unordered(struct rt_thread *self, const struct rt_visit *v,
+                           const struct rt_witness *first)
+{
+    struct rt_witness second;
+    rt_witness_take(self, v->access, &second);
+    struct rt_finding f = {.task = v->index,
+                           .order = rt_plan_order_if_second(v),
+                           .proof = RH_PROOF_UNORDERED,
+                           .first = first,
+                           .second = &second};
+    if (rt_finding_report(&f))
+        rt_plan_count(&rt_plan_result(v->index)->raced[f.order]);
+}
+
+void rt_judge_order(struct rt_thread *self, const struct rt_visit *v)
+{
+    struct rt_order_answer answer;
+    rt_order_ask(self, v->index, v->other, v->access, &answer);
+    if (answer.ordered)
+        rt_plan_count(&rt_plan_result(v->index)->ordered[rt_plan_order_if_second(v)]);
+    if (answer.raced)
+        tell_unordered(self, v, &answer.first);
+}
+
+static bool comes_back(const struct rt_access *a)
+{
+    const struct rt_image *image = a->image->runtime;
+    return image->after_key[a->site] != RT_NO_KEY;
+}
+
+void rt_judge_before(struct rt_thread *self, const struct rt_visit *v,
+                     void (*hold)(struct rt_thread *, const struct rt_visit *))
+{
+    rt_judge_meeting(self, v);
+    if (!comes_back(v->access))
+        rt_judge_order(self, v);
+    if (hold)
+        hold(self, v);
+    if (rt_order_track(self, v->index, v->side, v->access))
+        rt_plan_count(&rt_plan_result(v->index)->tracked);
+}
+
+void rt_judge_context(struct rt_thread *self, const struct rt_visit *v)
+{
+    v->plan->executions[self->slot % RT_PLAN_STRIPES][v->index][v->side]++;
+    rt_plan_note(v->index, rt_context_note(&v->task->context, v->side, v->other, self, v->access));
+}
+
+/* What an atomic gives away includes itself: whoever acquires from it is ordered behind it. So this
+ * comes after it was tracked. */
+void rt_judge_release(struct rt_thread *self, const struct rt_access *a)
+{
+    if (a->kind != RH_ACCESS_READ && a->kind != RH_ACCESS_WRITE)
+        rt_order_before(self, a);
+}
+
+/* --- blocks that are given back --- */
+
+void rt_judge_open(struct rt_thread *self, const struct rt_access *a)
+{
+    if (rt_unlikely(a->flags & RH_SITE_AT_LEAST))
+        self->open_access = (struct rt_open_access){a->image, a->site, a->address};
+}
+
+void rt_judge_gone(struct rt_thread *self, uintptr_t start, size_t size,
+                   void (*visit)(struct rt_thread *, const struct rt_visit *))
+{
+    struct rt_open_access open = self->open_access;
+    if (!open.image || open.address != start)
+        return;
+    self->open_access.image = NULL;
+    const struct rh_site_record *site = &open.image->sites[open.site];
+    const struct rt_access a = {
+        .image = open.image,
+        .site = open.site,
+        .kind = site->access,
+        .flags = site->flags,
+        .address = start,
+        .size = size,
+    };
+    rt_plan_visit(self, &a, visit);
+}

@@ -1,0 +1,42 @@
+/*
+ * What detectors conclude from an access: it meets a thread that is held, or it is compared with
+ * accesses that are tracked. Findings and counts go to the shared memory of the run.
+ */
+#ifndef RH_RUNTIME_JUDGE_H
+#define RH_RUNTIME_JUDGE_H
+
+#include "plan.h"
+
+/* A thread that is held before the other side's access: a collision. */
+RT_HIDDEN void rt_judge_meeting(struct rt_thread *self, const struct rt_visit *v);
+
+/* Tracked accesses of the other side: ordered, or a race. */
+RT_HIDDEN void rt_judge_order(struct rt_thread *self, const struct rt_visit *v);
+
+/* The whole stage of order before an access: what it meets and what it is compared with, and it is
+ * tracked itself. An atomic that acquires is ordered behind what it acquires from: it is compared
+ * by rt_judge_order when it has. `hold` runs between comparing and tracking; NULL if nothing does.
+ */
+RT_HIDDEN void rt_judge_before(struct rt_thread *self, const struct rt_visit *v,
+                               void (*hold)(struct rt_thread *, const struct rt_visit *));
+
+/* Of a masked access nobody knows which bytes it touches. */
+static inline bool rt_judge_knows_bytes(const struct rt_access *a)
+{
+    return !(a->flags & RH_SITE_PARTIAL);
+}
+
+/* Counts the execution and notes its context. */
+RT_HIDDEN void rt_judge_context(struct rt_thread *self, const struct rt_visit *v);
+
+/* What an access or its end mean for the order of threads; all detectors that follow it call these
+ * last, and first. */
+RT_HIDDEN void rt_judge_release(struct rt_thread *self, const struct rt_access *a);
+
+/* Remembers an access whose end is known only inside the call that makes it, and compares it then,
+ * with `visit`, when its block is given back. */
+RT_HIDDEN void rt_judge_open(struct rt_thread *self, const struct rt_access *a);
+RT_HIDDEN void rt_judge_gone(struct rt_thread *self, uintptr_t start, size_t size,
+                             void (*visit)(struct rt_thread *, const struct rt_visit *));
+
+#endif

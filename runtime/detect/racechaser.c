@@ -1,0 +1,115 @@
+/*
+ * The detector `racechaser`: collision analysis for an ordered pair of sites, under a hard bound.
+ *
+ * At the site that is to wait, a thread is held with a probability of P_freq * P_budget: one by the
+ * number of times it has been there, so that early accesses count most and hot ones soon cost
+ * nothing; and what would be left of the budget after the wait, so that the bound is approached and
+ * never passed. The other site looks whether someone is held before an access to the same bytes.
+ * No synchronisation is followed: a collision needs none to be a proof.
+ */
+#include "budget.h"
+#include "detect.h"
+#include "judge.h"
+#include "options.h"
+#include "pause.h"
+#include "shared.h"
+
+/* The site that waits is the one that is to come second. */
+static bool is_to_wait(const struct rt_visit *v)
+{
+    enum rt_side waits = v->task->task.order == RH_ORDER_PRIMARY ? RT_SIDE_SECOND : RT_SIDE_FIRST;
+    return v->task->same || v->side == waits;
+}
+
+static uint64_t next_random(struct rt_thread *self)
+{
+    uint64_t x = self->random ? self->random : self->id * 0x9e3779b97f4a7c15ull ^ rt_arch_ticks();
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    self->random = x;
+    return x >> 16;
+}
+
+/* The cheap half first: with the count of visits growing, it mostly ends here. */
+static bool is_chosen(struct rt_thread *self, uint64_t delay_ns)
+{
+    enum { MILLION = 1000000 };
+    uint64_t visits = ++self->visits;
+    if (next_random(self) % visits)
+        return false;
+    return next_random(self) % MILLION < rt_budget_pause_room(delay_ns);
+}
+
+static void visit(struct rt_thread *self, const struct rt_visit *v)
+{
+    if (!rt_judge_knows_bytes(v->access))
+        return;
+    v->plan->executions[self->slot % RT_PLAN_STRIPES][v->index][v->side]++;
+    rt_judge_meeting(self, v);
+    uint64_t delay_us = v->task->task.pause_us ? v->task->task.pause_us : rt_options.delay * 1000;
+    if (!is_to_wait(v) || !is_chosen(self, delay_us * 1000))
+        return;
+    enum rt_pause_end end = rt_pause(self, v->index, v->side, v->access, (uint32_t)delay_us);
+    if (end == RT_PAUSE_REFUSED)
+        return;
+    struct rh_result *result = rt_plan_result(v->index);
+    rt_plan_count(&result->pauses);
+    if (end == RT_PAUSE_MET)
+        rt_plan_note(v->index, RH_SEEN_STEERED);
+    else
+        rt_plan_count(&result->timeouts);
+}
+
+static void racechaser_access(struct rt_thread *self, const struct rt_access *a)
+{
+    rt_judge_open(self, a);
+    rt_plan_visit(self, a, visit);
+}
+
+static void racechaser_after(struct rt_thread *self, const struct rt_access *a)
+{
+    (void)self;
+    (void)a; /* it was met before */
+}
+
+static void meet_freed(struct rt_thread *self, const struct rt_visit *v)
+{
+    rt_judge_meeting(self, v);
+}
+
+static void racechaser_gone(struct rt_thread *self, uintptr_t start, size_t size)
+{
+    rt_judge_gone(self, start, size, meet_freed);
+}
+
+static bool racechaser_start(void)
+{
+    return rt_shared() != NULL;
+}
+
+static bool racechaser_tasks(const struct rh_task *tasks, uint32_t count)
+{
+    return rt_plan_take(tasks, count, false);
+}
+
+static void racechaser_after_fork(struct rt_thread *self)
+{
+    (void)self;
+    rt_pause_after_fork();
+}
+
+const struct rt_detector rt_detector_racechaser = {
+    .name = "racechaser",
+    .summary = "collisions at one ordered pair of sites, under a hard bound of overhead",
+    .pause_floor_ms = 1000,
+    .start = racechaser_start,
+    .access = racechaser_access,
+    .after = racechaser_after,
+    .gone = racechaser_gone,
+    .after_fork = racechaser_after_fork,
+    .finish = rt_plan_finish,
+    .tasks = racechaser_tasks,
+    .image = rt_plan_image,
+    .tick = rt_plan_tick,
+};
