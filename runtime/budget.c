@@ -139,19 +139,27 @@ bool rt_budget_pause_begin(uint64_t ns)
             atomic_fetch_sub(&promised_us, us);
             return false;
         }
-        next = word & HELD_MASK ? word + 1 : now << HELD_BITS | 1;
+        next = word & HELD_MASK ? word + 1 : now_us() << HELD_BITS | 1;
     } while (!atomic_compare_exchange_weak(&held, &word, next));
     return true;
 }
 
+/* The clock is read after the word, and again when that has changed: others may have been held on
+ * and on since. */
 void rt_budget_pause_end(uint64_t ns)
 {
-    uint64_t now = now_us();
-    uint64_t word = atomic_load(&held), next;
-    do
+    uint64_t word = atomic_load(&held), next, now;
+    do {
+        now = now_us();
         next = (word & HELD_MASK) == 1 ? 0 : word - 1;
-    while (!atomic_compare_exchange_weak(&held, &word, next));
+    } while (!atomic_compare_exchange_weak(&held, &word, next));
     if (!next)
         atomic_fetch_add(&paused_us, current_us(word, now));
     atomic_fetch_sub(&promised_us, ns / 1000);
+}
+
+void rt_budget_after_fork(void)
+{
+    atomic_store(&held, 0);
+    atomic_store(&promised_us, 0);
 }

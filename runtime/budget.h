@@ -39,6 +39,8 @@ RT_HIDDEN bool rt_budget_pause_begin(uint64_t ns);
 /* What part of the purse would be left after a pause of `ns`, in parts per million. */
 RT_HIDDEN uint64_t rt_budget_pause_room(uint64_t ns);
 RT_HIDDEN void rt_budget_pause_end(uint64_t ns);
+/* In a child after fork: the pauses under way are its parent's. */
+RT_HIDDEN void rt_budget_after_fork(void);
 
 RT_HIDDEN void rt_meter_add(enum rt_meter meter, uint64_t ticks);
 

@@ -141,4 +141,5 @@ void rt_pause_after_fork(void)
     for (int i = 0; i < PLACES; i++)
         atomic_store(&places[i].state, PLACE_FREE);
     atomic_fetch_sub(&rt_memory_live, atomic_exchange(&held, 0));
+    rt_budget_after_fork();
 }

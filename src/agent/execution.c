@@ -115,19 +115,30 @@ static char *make_options(const struct rh_execution *e, const struct rh_executio
     return rh_strbuf_detach(&text);
 }
 
+/* What the caller handles ends the child until it has become the program; what our own parent had
+ * us ignore (nohup), the program ignores, too. */
+static void stop_handling(void)
+{
+    static const int handled[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+    for (size_t i = 0; i < sizeof handled / sizeof handled[0]; i++)
+        if (sigaction(handled[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            signal(handled[i], SIG_DFL);
+}
+
 /* In the child: nothing here may fail half-way without the parent learning of it through `report`,
- * which closes by itself when the program has begun. */
-static void become(const struct rh_execution_request *request, char *options, int report)
+ * which closes by itself when the program has begun. A parent that is killed cannot end its runs,
+ * so they end with it, also if that was a moment ago. */
+static void become(const struct rh_execution_request *request, char *options, int report,
+                   pid_t parent)
 {
     int error = 0;
-    if (request->is_apart) {
+    if (request->is_apart)
         setpgid(0, 0);
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-    }
-    for (int signal_number = 1; signal_number < NSIG; signal_number++)
-        if (signal_number == SIGINT || signal_number == SIGTERM || signal_number == SIGHUP ||
-            signal_number == SIGQUIT || signal_number == SIGPIPE)
-            signal(signal_number, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(126);
+    stop_handling();
     int nowhere = request->is_quiet ? open("/dev/null", O_WRONLY) : -1;
     if (request->input >= 0)
         dup2(request->input, STDIN_FILENO);
@@ -150,9 +161,10 @@ static enum rh_status spawn(struct rh_execution *e, const struct rh_execution_re
         return rh_fail_errno(RH_ERR_IO, "cannot run %s", request->argv[0]);
     char *options = make_options(e, request);
     e->began = now_ns();
+    pid_t parent = getpid();
     e->pid = fork();
     if (e->pid == 0)
-        become(request, options, ends[1]);
+        become(request, options, ends[1], parent);
     int fork_error = errno;
     close(ends[1]);
     free(options);

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The program is killed if the caller dies before it. */
 struct rh_execution_request {
     const char *const *argv; /* NULL-terminated; argv[0] is a path, or looked up in PATH */
     const char *options;     /* more of RACEHIVE_OPTIONS, "" for none; the last word counts */
@@ -27,7 +28,7 @@ struct rh_execution_request {
     uint32_t longest_pause_us; /* a pause of this length in vain is exhausted */
     int input;                 /* its standard input; -1: the caller's */
     bool is_quiet;             /* its output goes nowhere */
-    bool is_apart;             /* in a process group of its own, which ends with the caller */
+    bool is_apart;             /* in a process group of its own */
 };
 
 struct rh_execution_ending {

@@ -24,8 +24,8 @@ struct job {
     struct rh_execution *execution; /* NULL: free */
     struct rh_assignment assignment;
     uint64_t run;
-    int64_t user;      /* NO_USER when runs are counted */
-    size_t entry;      /* the user's candidate */
+    int64_t user; /* NO_USER when runs are counted */
+    struct rh_pool_share share;
     uint32_t attempt;  /* the user's next */
     uint64_t ended_at; /* age at which we asked it to end; 0: we did not */
     int input;
@@ -39,15 +39,20 @@ struct crowd {
     struct job *jobs;
     uint64_t started, users_started;
     uint64_t slowest_ns; /* of the runs that came to an end */
-    char *input_path;    /* of what the program reads; NULL: nothing */
+    int input;           /* what the program reads, a file without a name; -1: nothing */
     bool is_many;
 };
 
 static atomic_int interrupt_signal;
+static atomic_int signal_to_pass_on; /* one that a single run has not got itself */
 
-static void note_interrupt(int signal)
+/* What the terminal sends, the kernel has sent to a single run as well: it is in our group. */
+static void note_interrupt(int signal, siginfo_t *info, void *context)
 {
+    (void)context;
     atomic_store(&interrupt_signal, signal);
+    if (info->si_code != SI_KERNEL)
+        atomic_store(&signal_to_pass_on, signal);
 }
 
 /* --- standard input: every run reads the same --- */
@@ -72,7 +77,8 @@ static enum rh_status copy_input(int to)
     }
 }
 
-/* A terminal is nobody's: many programs cannot read from it at once. */
+/* A terminal is nobody's: many programs cannot read from it at once. The copy has no name, so that
+ * nothing is left of it however we end. */
 static enum rh_status keep_input(struct crowd *c)
 {
     struct stat info;
@@ -85,17 +91,22 @@ static enum rh_status keep_input(struct crowd *c)
     int fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
         return rh_fail_errno(RH_ERR_IO, "cannot make %s", path);
-    c->input_path = rh_strdup(path);
-    enum rh_status status = copy_input(fd);
-    close(fd);
-    return status;
+    c->input = fd;
+    unlink(path);
+    return copy_input(fd);
 }
 
-static int open_input(const struct crowd *c)
+/* Each run reads at its own pace, so it has to be opened anew. */
+static enum rh_status open_input(const struct crowd *c, int *input)
 {
+    char path[64] = "/dev/null";
+    *input = -1;
     if (!c->is_many)
-        return -1;
-    return open(c->input_path ? c->input_path : "/dev/null", O_RDONLY | O_CLOEXEC);
+        return RH_OK;
+    if (c->input >= 0)
+        snprintf(path, sizeof path, "/proc/self/fd/%d", c->input);
+    *input = open(path, O_RDONLY | O_CLOEXEC);
+    return *input >= 0 ? RH_OK : rh_fail_errno(RH_ERR_IO, "cannot open %s", path);
 }
 
 /* --- starting --- */
@@ -103,12 +114,12 @@ static int open_input(const struct crowd *c)
 static bool assign_to_user(struct crowd *c, struct job *job)
 {
     if (job->user != NO_USER &&
-        rh_pool_assign_user(c->pool, job->entry, job->attempt++, &job->assignment))
+        rh_pool_assign_user(c->pool, &job->share, job->attempt++, &job->assignment))
         return true;
-    while (c->users_started < c->options->users && rh_pool_draw(c->pool, &job->entry)) {
+    while (c->users_started < c->options->users && rh_pool_draw(c->pool, &job->share)) {
         job->user = (int64_t)c->users_started++;
         job->attempt = 0;
-        if (rh_pool_assign_user(c->pool, job->entry, job->attempt++, &job->assignment))
+        if (rh_pool_assign_user(c->pool, &job->share, job->attempt++, &job->assignment))
             return true;
     }
     job->user = NO_USER;
@@ -134,9 +145,10 @@ static enum rh_status start(struct crowd *c, struct job *job)
     bool is_first = c->started == 0;
     enum rh_status status = rh_runs_begin(c->runs, job->user == NO_USER ? 0 : (uint32_t)job->user,
                                           a->tasks, a->count, &job->run);
+    if (status == RH_OK)
+        status = open_input(c, &job->input);
     if (status != RH_OK)
         return status;
-    job->input = open_input(c);
     const struct rh_execution_request request = {
         .argv = o->argv,
         .options = o->run_options,
@@ -293,20 +305,32 @@ static bool is_stopped(const struct crowd *c)
     return c->is_many;
 }
 
+static void pass_signal_on(const struct crowd *c)
+{
+    int signal = atomic_exchange(&signal_to_pass_on, 0);
+    if (signal && !c->is_many && c->jobs[0].execution)
+        rh_execution_signal(c->jobs[0].execution, signal);
+}
+
 static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
 enum { INTERRUPTS = sizeof interrupts / sizeof interrupts[0] };
 
 static enum rh_status loop(struct crowd *c)
 {
-    struct sigaction before[INTERRUPTS], noting = {.sa_handler = note_interrupt};
+    struct sigaction before[INTERRUPTS],
+        noting = {.sa_sigaction = note_interrupt, .sa_flags = SA_SIGINFO};
     struct pollfd *fds = rh_calloc(c->options->jobs, sizeof *fds);
     uint32_t active = 1;
     atomic_store(&interrupt_signal, 0);
+    atomic_store(&signal_to_pass_on, 0);
     for (int i = 0; i < INTERRUPTS; i++)
-        sigaction(interrupts[i], &noting, &before[i]);
+        if (sigaction(interrupts[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
+            sigaction(interrupts[i], &noting, NULL);
     enum rh_status status = RH_OK;
-    while (status == RH_OK && active && !is_stopped(c))
+    while (status == RH_OK && active && !is_stopped(c)) {
         status = turn(c, fds, &active);
+        pass_signal_on(c);
+    }
     rh_progress_end();
     for (uint32_t i = 0; i < c->options->jobs; i++)
         forget(c, &c->jobs[i]);
@@ -325,6 +349,7 @@ enum rh_status rh_crowd_run(struct rh_pool *pool, struct rh_runs *runs,
         .runs = runs,
         .result = result,
         .jobs = rh_calloc(options->jobs, sizeof *c.jobs),
+        .input = -1,
         .is_many = options->users > 0 || options->runs > 1,
     };
     *result = (struct rh_crowd_result){0};
@@ -333,9 +358,8 @@ enum rh_status rh_crowd_run(struct rh_pool *pool, struct rh_runs *runs,
     enum rh_status status = keep_input(&c);
     if (status == RH_OK)
         status = loop(&c);
-    if (c.input_path)
-        unlink(c.input_path);
-    free(c.input_path);
+    if (c.input >= 0)
+        close(c.input);
     free(c.jobs);
     return status;
 }

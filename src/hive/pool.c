@@ -14,8 +14,8 @@ enum { WINDOW = 20000, NO_ENTRY = -1 };
 struct entry {
     struct rh_runs_candidate candidate;
     uint32_t score;
-    uint32_t attempts;  /* that validated it, in this process and in flight */
-    uint32_t explored;  /* attempts since it is a true race: for what comes of it */
+    uint64_t attempts;  /* completed runs that were to validate it */
+    uint64_t explored;  /* of these, since it is a true race: for what comes of it */
     uint32_t users;     /* who have it as their own */
     uint32_t in_flight; /* runs under way that validate it */
     bool same;          /* its two sites are one: it has only one order */
@@ -77,6 +77,8 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
     if (status != RH_OK || !known)
         return status;
     e->tally = state.tally;
+    e->attempts = state.attempts;
+    e->explored = state.explored;
     memcpy(e->executions, state.executions, sizeof e->executions);
     memcpy(e->vain_us, state.vain_us, sizeof e->vain_us);
     return RH_OK;
@@ -86,15 +88,15 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
  * here, but the store counts them together, so only the first is asked about. */
 static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candidate *c)
 {
-    if (!rh_map_put(&pool->by_id, c->id, pool->entries.len))
+    if (rh_map_has(&pool->by_id, c->id))
         return RH_OK;
+    rh_map_put(&pool->by_id, c->id, pool->entries.len);
     struct entry e = {
         .candidate = {.id = c->id, .first = c->first->number, .second = c->second->number},
         .score = c->group->score,
         .same = c->first->number == c->second->number,
     };
     enum rh_status status = load_state(pool, &e);
-    e.attempts = (uint32_t)(asked(&e.tally) - e.tally.outcomes[RH_OUTCOME_NOT_SEEN]);
     pool->open += !is_true_race(&e);
     rh_vec_push(&pool->entries, e);
     return status;
@@ -168,13 +170,14 @@ static uint32_t choose_skip(struct rh_pool *pool, const struct entry *e, enum rh
 /* The attempts at a candidate: one without a pause, which is spared if another run has watched its
  * order beside its own task, then by turns for the two orders. */
 static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e,
-                                        uint32_t attempt, uint32_t *skip)
+                                        uint64_t attempt, uint32_t *skip)
 {
     const struct rh_pool_options *o = &pool->options;
     struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
     *skip = 0;
     bool was_watched = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0;
-    bool watches = o->method == RH_POOL_VALIDATE && attempt == 0 && !was_watched && !e->explored;
+    bool watches =
+        o->method == RH_POOL_VALIDATE && attempt == 0 && !was_watched && !is_true_race(e);
     if (watches || o->method == RH_POOL_WATCH || !o->steers)
         return task;
     task.stage = RH_STAGE_STEER;
@@ -206,9 +209,9 @@ static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
     enum { MET_PER_HIDDEN = 3, MET_PER_EXPLORED = 4 };
     bool is_hidden = !e->tally.met && !e->tally.suspected;
-    uint64_t attempts = is_hidden ? (uint64_t)(e->attempts + 1) * MET_PER_HIDDEN : e->attempts;
+    uint64_t attempts = is_hidden ? (e->attempts + 1) * MET_PER_HIDDEN : e->attempts;
     if (is_true_race(e))
-        attempts = (uint64_t)(e->explored + 1) * MET_PER_EXPLORED;
+        attempts = (e->explored + 1) * MET_PER_EXPLORED;
     return attempts << 32 | (uint64_t)(RH_SCORE_MAX - e->score) << 16 |
            (next_random(pool) & 0xffff);
 }
@@ -271,9 +274,7 @@ bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *a)
             break;
         struct entry *e = &pool->entries.data[at];
         uint32_t skip;
-        e->explored += is_true_race(e);
         struct rh_runs_task task = make_attempt(pool, e, e->attempts, &skip);
-        e->attempts++;
         add_task(a, e, task, skip);
     }
     a->validating = a->count;
@@ -283,7 +284,7 @@ bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *a)
 
 /* --- users --- */
 
-bool rh_pool_draw(struct rh_pool *pool, size_t *entry)
+bool rh_pool_draw(struct rh_pool *pool, struct rh_pool_share *share)
 {
     uint64_t seen = 0;
     uint32_t fewest = UINT32_MAX;
@@ -296,11 +297,13 @@ bool rh_pool_draw(struct rh_pool *pool, size_t *entry)
             seen = 0;
         }
         if (random_below(pool, ++seen) == 0)
-            *entry = i;
+            share->entry = i;
     }
-    if (seen)
-        pool->entries.data[*entry].users++;
-    return seen > 0;
+    if (!seen)
+        return false;
+    struct entry *e = &pool->entries.data[share->entry];
+    share->order = ++e->users % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
+    return true;
 }
 
 /* A user's own pauses grow with his own attempts. */
@@ -320,7 +323,8 @@ static bool is_user_done(const struct rh_pool_options *o, const struct entry *e,
 }
 
 static struct rh_runs_task make_attempt_of_user(struct rh_pool *pool, const struct entry *e,
-                                                uint32_t attempt, uint32_t *skip)
+                                                enum rh_race_order order, uint32_t attempt,
+                                                uint32_t *skip)
 {
     const struct rh_pool_options *o = &pool->options;
     if (o->method != RH_POOL_VALIDATE || attempt == 0)
@@ -329,23 +333,22 @@ static struct rh_runs_task make_attempt_of_user(struct rh_pool *pool, const stru
     struct rh_runs_task task = {
         .candidate = e->candidate,
         .stage = RH_STAGE_STEER,
-        .order = e->users % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY,
+        .order = order,
         .pause_us = pause < o->longest_pause_us ? (uint32_t)pause : o->longest_pause_us,
     };
     *skip = choose_skip(pool, e, task.order);
     return task;
 }
 
-bool rh_pool_assign_user(struct rh_pool *pool, size_t entry, uint32_t attempt,
+bool rh_pool_assign_user(struct rh_pool *pool, const struct rh_pool_share *share, uint32_t attempt,
                          struct rh_assignment *a)
 {
-    struct entry *e = &pool->entries.data[entry];
+    struct entry *e = &pool->entries.data[share->entry];
     uint32_t skip;
     a->count = a->validating = 0;
     if (is_user_done(&pool->options, e, attempt))
         return false;
-    struct rh_runs_task task = make_attempt_of_user(pool, e, attempt, &skip);
-    e->attempts++;
+    struct rh_runs_task task = make_attempt_of_user(pool, e, share->order, attempt, &skip);
     add_task(a, e, task, skip);
     a->validating = a->count;
     add_screening(pool, a);

@@ -7,8 +7,9 @@
  * run of their own. Validation goes round: the candidates whose sites have met, those with the
  * fewest attempts first, the better score breaking ties, and chance those. A candidate's attempts
  * differ: first without a pause, then steered to one order and the other by turns, with pauses that
- * grow as they are in vain, at an execution of the site chosen at random. A true race leaves the
- * pool; all others stay, and are tried again as long as runs are to be had.
+ * grow as they are in vain, at an execution of the site chosen at random. A true race is
+ * tried a few times more, to see what comes of it, and leaves the pool; all others stay, and are
+ * tried again as long as runs are to be had.
  *
  * A user (an endpoint) of a simulated crowd keeps one candidate until it has an outcome or the
  * longest pause was in vain, and then gets the next.
@@ -53,12 +54,18 @@ struct rh_assignment {
 /* Tasks for the next run of anyone. False if no candidate is left. */
 bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *assignment);
 
-/* A user's own candidate, as a number of the pool, chosen at random among those that the fewest
- * users have. False if none is left. */
-bool rh_pool_draw(struct rh_pool *pool, size_t *entry);
+/* What a user works on: a candidate, as a number of the pool, and the order to steer it to. */
+struct rh_pool_share {
+    size_t entry;
+    enum rh_race_order order;
+};
+
+/* A user's own candidate, chosen at random among those that the fewest users have; the users of one
+ * candidate have its two orders by turns. False if none is left. */
+bool rh_pool_draw(struct rh_pool *pool, struct rh_pool_share *share);
 /* Tasks for a user's attempt at a candidate: 0, 1, ... False if there is no further attempt to
  * make: it has a verdict that is definite, or the longest pause was tried. */
-bool rh_pool_assign_user(struct rh_pool *pool, size_t entry, uint32_t attempt,
+bool rh_pool_assign_user(struct rh_pool *pool, const struct rh_pool_share *share, uint32_t attempt,
                          struct rh_assignment *assignment);
 
 /* A run has been completed in the store: what it was asked is looked up there again. */

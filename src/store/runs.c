@@ -27,7 +27,7 @@ static const char schema[] =
     " PRIMARY KEY (run, number)) WITHOUT ROWID;"
     "CREATE TABLE candidates (id INTEGER PRIMARY KEY, first INTEGER, second INTEGER,"
     " executions_first INTEGER, executions_second INTEGER, vain_primary INTEGER,"
-    " vain_alternate INTEGER, last_run INTEGER" RH_RUNS_TALLY(
+    " vain_alternate INTEGER, last_run INTEGER, attempts INTEGER, explored INTEGER" RH_RUNS_TALLY(
         TALLY_COLUMN) ");"
                       "CREATE TABLE races (number INTEGER PRIMARY KEY, candidate INTEGER, run "
                       "INTEGER,"

@@ -42,6 +42,7 @@
  *       executions_first, executions_second   integer   the most in one run
  *       vain_primary, vain_alternate          integer   struct rh_runs_state's vain_us
  *       last_run           integer   runs.number
+ *       attempts, explored integer   struct rh_runs_state's
  *       race, no_race, ... integer   struct rh_tally, a column per member: RH_RUNS_TALLY of
  *                                    runs_int.h has the names
  *     races      RH_RUNS_KEPT for each candidate, order, proof and `proved`, at most
@@ -73,7 +74,7 @@
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 1
+#define RH_RUNS_VERSION 2
 
 /* Races that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
@@ -175,6 +176,8 @@ struct rh_runs_state {
     /* The last pause that was in vain, and 0 if none was; for the orders. */
     uint32_t vain_us[2];
     uint64_t last_run; /* of the completed ones, that was asked about it */
+    uint64_t attempts; /* completed runs that were to validate it, not only to watch its context */
+    uint64_t explored; /* of these, that began when it was a true race already */
 };
 
 /* Every candidate that a completed run was asked about, by rising id; at the end *more is false and

@@ -51,7 +51,7 @@ enum rh_runs_flag {
 #define RH_RUNS_PARAMETER(column, member) ", ?"
 #define RH_RUNS_STATE_COLUMNS                                                                      \
     "id, first, second, executions_first, executions_second, vain_primary, vain_alternate,"        \
-    " last_run" RH_RUNS_TALLY(RH_RUNS_COLUMN)
+    " last_run, attempts, explored" RH_RUNS_TALLY(RH_RUNS_COLUMN)
 
 /* One row per statement: enum suffix, SQL. All are prepared at once, so a missing table shows
  * early. */
@@ -71,7 +71,7 @@ enum rh_runs_flag {
     X(STATE, "SELECT " RH_RUNS_STATE_COLUMNS " FROM candidates WHERE id = ?")                      \
     X(STATES, "SELECT " RH_RUNS_STATE_COLUMNS " FROM candidates ORDER BY id")                      \
     X(SET_STATE, "INSERT OR REPLACE INTO candidates (" RH_RUNS_STATE_COLUMNS ")"                   \
-                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?" RH_RUNS_TALLY(RH_RUNS_PARAMETER) ")")           \
+                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?" RH_RUNS_TALLY(RH_RUNS_PARAMETER) ")")     \
     /* The one to make room first. */                                                              \
     X(RACES_ALIKE, "SELECT number, hurt, layout FROM races WHERE candidate = ? AND \"order\" = ?"  \
                    " AND proof = ? AND proved = ? ORDER BY layout = ?, hurt, number DESC")         \

@@ -60,13 +60,18 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
                          size_t count, size_t at)
 {
     struct rh_runs_answer all = answers[at];
+    bool validates = false;
     for (size_t i = at; i < count; i++) {
         if (tasks[i].candidate.id != tasks[at].candidate.id)
             continue;
         merge_answer(&all, &answers[i]);
+        validates = validates || tasks[i].stage != RH_STAGE_CONTEXT;
         if (answers[i].timed_out)
             state->vain_us[tasks[i].order] = tasks[i].pause_us;
     }
+    state->attempts += validates;
+    state->explored +=
+        validates && rh_verdict_of(rh_verdict_ground(&state->tally)) == RH_VERDICT_TRUE_RACE;
     count_run(&state->tally, &all);
     for (int i = 0; i < 2; i++)
         if (all.executions[i] > state->executions[i])

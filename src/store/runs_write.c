@@ -120,11 +120,13 @@ static enum rh_status store_answer(struct rh_runs *runs, const struct completion
 static enum rh_status store_state(struct rh_runs *runs, const struct rh_runs_state *state)
 {
 #define TALLY_VALUE(column, member) , rh_runs_counter(state->tally.member)
-    return RH_RUNS_CHANGE(
-        runs, SET_STATE, rh_db_int((int64_t)state->candidate.id), rh_db_int(state->candidate.first),
-        rh_db_int(state->candidate.second), rh_runs_counter(state->executions[0]),
-        rh_runs_counter(state->executions[1]), rh_db_int(state->vain_us[0]),
-        rh_db_int(state->vain_us[1]), rh_runs_counter(state->last_run) RH_RUNS_TALLY(TALLY_VALUE));
+    return RH_RUNS_CHANGE(runs, SET_STATE, rh_db_int((int64_t)state->candidate.id),
+                          rh_db_int(state->candidate.first), rh_db_int(state->candidate.second),
+                          rh_runs_counter(state->executions[0]),
+                          rh_runs_counter(state->executions[1]), rh_db_int(state->vain_us[0]),
+                          rh_db_int(state->vain_us[1]), rh_runs_counter(state->last_run),
+                          rh_runs_counter(state->attempts),
+                          rh_runs_counter(state->explored) RH_RUNS_TALLY(TALLY_VALUE));
 #undef TALLY_VALUE
 }
 

@@ -1,0 +1,345 @@
+/*
+ * Tests of the budget on a clock of our own: what the purses hold and when, the alarm and its end,
+ * and that overlapping pauses count once, as the time during which at least one thread is held.
+ */
+#include "arch/x86_64/syscall.h"
+#include "arch/x86_64/ticks.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Time passes when a test says so, at TICKS_PER_US. */
+enum { TICKS_PER_US = 3000 };
+static _Atomic int64_t now_ns;
+static uint64_t used_processor_ns;
+static uint64_t measured_ticks; /* added when the ticks are read */
+
+static uint64_t fake_ticks(void);
+static long fake_syscall(long number, long a, long b, long c, long d, long e, long f);
+#define rt_arch_ticks   fake_ticks
+#define rt_arch_syscall fake_syscall
+#include "budget.c"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { PPM = 1000000, MS_NS = 1000000, S_NS = 1000000000 };
+
+/* What a test does when the clock has just been read: as if its thread were preempted there. */
+static void (*after_reading)(void);
+
+int64_t rt_sys_monotonic_ns(void)
+{
+    int64_t now = atomic_load(&now_ns);
+    void (*then)(void) = after_reading;
+    after_reading = NULL;
+    if (then)
+        then();
+    return now;
+}
+
+static uint64_t fake_ticks(void)
+{
+    uint64_t ticks = (uint64_t)atomic_load(&now_ns) * TICKS_PER_US / 1000 + measured_ticks;
+    return ticks;
+}
+
+static long fake_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    (void)number, (void)a, (void)c, (void)d, (void)e, (void)f;
+    struct timespec *used = (struct timespec *)b;
+    used->tv_sec = (time_t)(used_processor_ns / S_NS);
+    used->tv_nsec = (long)(used_processor_ns % S_NS);
+    return 0;
+}
+
+static uint32_t wakes;
+
+void rt_service_wake(void)
+{
+    wakes++;
+}
+
+static void pass(uint64_t ns)
+{
+    atomic_fetch_add(&now_ns, (int64_t)ns);
+}
+
+/* A new process. */
+static void begin(uint64_t overhead, uint64_t floor_ms)
+{
+    atomic_store(&now_ns, 1234567 * 1000);
+    used_processor_ns = measured_ticks = wakes = 0;
+    atomic_store(&rt_budget_alarm, false);
+    atomic_store(&purse, UINT64_MAX);
+    atomic_store(&ticks_per_us, 2000);
+    for (int i = 0; i < RT_METER_COUNT; i++)
+        atomic_store(&taken[i], 0);
+    atomic_store(&held, 0);
+    atomic_store(&paused_us, 0);
+    atomic_store(&promised_us, 0);
+    after_reading = NULL;
+    rt_budget_start(overhead, floor_ms);
+}
+
+/* --- hooks and events --- */
+
+/* Hooks that take so much together, as they are sampled. */
+static void spend(uint64_t ns)
+{
+    rt_meter_add(RT_METER_HOOKS, ns * TICKS_PER_US / 1000 / RT_METER_EVERY - UNMEASURED_TICKS);
+}
+
+static void test_sampling(void **state)
+{
+    (void)state;
+    enum { HOOKS = 64 * RT_METER_EVERY };
+    struct rt_thread self = {0};
+    uint32_t measured = 0;
+    begin(PPM / 50, 0);
+    pass(S_NS);
+    rt_budget_tick();
+    for (uint32_t i = 0; i < HOOKS; i++) {
+        uint64_t began = rt_meter_begin(&self);
+        measured += began != 0;
+        pass(100); /* each takes 100 ns, and what cannot be measured */
+        rt_meter_end(&self, RT_METER_SYNCS, began);
+    }
+    assert_int_equal(measured, HOOKS / RT_METER_EVERY);
+    uint64_t expected = HOOKS * (100 + UNMEASURED_TICKS * 1000 / TICKS_PER_US);
+    assert_in_range(rt_budget_spent(RT_METER_SYNCS), expected * 99 / 100, expected * 101 / 100);
+    assert_int_equal(rt_budget_spent(RT_METER_HOOKS), 0);
+}
+
+/* A thread that was held has not worked all the time. */
+static void test_pauses_are_no_work(void **state)
+{
+    (void)state;
+    struct rt_thread self = {.metered = RT_METER_EVERY - 1};
+    begin(PPM / 50, 0);
+    uint64_t began = rt_meter_begin(&self);
+    assert_true(began);
+    self.paused = true;
+    pass(S_NS);
+    rt_meter_end(&self, RT_METER_HOOKS, began);
+    assert_int_equal(rt_budget_spent(RT_METER_HOOKS), 0);
+    self.metered = RT_METER_EVERY - 1;
+    rt_meter_begin(&self);
+    assert_false(self.paused);
+}
+
+/* The purse: two in a hundred of the time, and of a grace at the beginning. */
+static void test_alarm_and_its_end(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    spend(10ull * S_NS); /* before the first tick nothing is known */
+    assert_false(atomic_load(&rt_budget_alarm));
+    begin(PPM / 50, 0);
+    pass(S_NS - GRACE_NS);
+    rt_budget_tick();
+    spend(19 * MS_NS);
+    assert_false(atomic_load(&rt_budget_alarm));
+    spend(2 * MS_NS);
+    assert_true(atomic_load(&rt_budget_alarm));
+    assert_int_equal(wakes, 1);
+    spend(MS_NS);
+    assert_int_equal(wakes, 1); /* once is enough */
+    pass(S_NS / 5);             /* 22 ms of 24 are spent: not a quarter is left */
+    rt_budget_tick();
+    assert_true(atomic_load(&rt_budget_alarm));
+    pass(S_NS / 2); /* 22 of 34 */
+    rt_budget_tick();
+    assert_false(atomic_load(&rt_budget_alarm));
+    spend(13 * MS_NS);
+    assert_true(atomic_load(&rt_budget_alarm));
+    assert_int_equal(wakes, 2);
+}
+
+static void test_tick_finds_it_too(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    pass(MS_NS / 2);
+    rt_budget_tick(); /* too early to measure anything */
+    spend(S_NS);
+    assert_false(atomic_load(&rt_budget_alarm));
+    pass(MS_NS);
+    rt_budget_tick();
+    assert_true(atomic_load(&rt_budget_alarm));
+}
+
+/* Many threads work more than one second in a second. */
+static void test_processor_time_fills_it(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    pass(S_NS - GRACE_NS);
+    used_processor_ns = 8ull * S_NS - GRACE_NS;
+    rt_budget_tick();
+    spend(159 * MS_NS);
+    assert_false(atomic_load(&rt_budget_alarm));
+    spend(2 * MS_NS);
+    assert_true(atomic_load(&rt_budget_alarm));
+}
+
+/* --- pauses --- */
+
+static void test_purse_of_pauses(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 10000);
+    assert_true(rt_budget_pause_begin(200 * MS_NS)); /* what ten seconds earn */
+    assert_false(rt_budget_pause_begin(MS_NS));      /* all is promised */
+    pass(50 * MS_NS);
+    assert_int_equal(rt_budget_paused(), 50 * MS_NS);
+    rt_budget_pause_end(200 * MS_NS);
+    assert_int_equal(rt_budget_paused(), 50 * MS_NS);
+    assert_false(rt_budget_pause_begin(151 * MS_NS));
+    assert_true(rt_budget_pause_begin(150 * MS_NS));
+    pass(150 * MS_NS);
+    rt_budget_pause_end(150 * MS_NS);
+    assert_false(rt_budget_pause_begin(MS_NS));
+    pass(20ull * S_NS); /* beyond the floor, time earns */
+    assert_false(rt_budget_pause_begin(210 * MS_NS));
+    assert_true(rt_budget_pause_begin(204 * MS_NS));
+    rt_budget_pause_end(204 * MS_NS);
+    assert_int_equal(rt_budget_paused(), 200 * MS_NS);
+}
+
+static void test_no_overhead_no_pause(void **state)
+{
+    (void)state;
+    begin(0, 10000);
+    pass(100ull * S_NS);
+    assert_false(rt_budget_pause_begin(1000));
+    assert_int_equal(rt_budget_paused(), 0);
+}
+
+static void test_after_fork(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 10000);
+    assert_true(rt_budget_pause_begin(200 * MS_NS));
+    pass(10 * MS_NS);
+    rt_budget_after_fork();
+    pass(100 * MS_NS);
+    assert_int_equal(rt_budget_paused(), 0);
+    assert_true(rt_budget_pause_begin(200 * MS_NS));
+    rt_budget_pause_end(200 * MS_NS);
+}
+
+static void end_another_later(void)
+{
+    pass(100 * MS_NS);
+    rt_budget_pause_end(1000);
+}
+
+/* One thread looks at the clock and is preempted; another is held on, and ends before it. */
+static void test_preempted_at_the_end(void **state)
+{
+    (void)state;
+    begin(PPM, 1000000);
+    assert_true(rt_budget_pause_begin(1000));
+    assert_true(rt_budget_pause_begin(1000));
+    pass(100 * MS_NS);
+    after_reading = end_another_later;
+    rt_budget_pause_end(1000);
+    assert_int_equal(rt_budget_paused(), 200 * MS_NS);
+}
+
+/* --- the union, measured by others --- */
+
+enum { THREADS = 4, PAUSES = 4000 };
+
+static struct {
+    pthread_rwlock_t clock; /* it stands still while someone begins or ends */
+    _Atomic uint32_t held;
+    _Atomic uint32_t running;
+    uint64_t sum_ns;
+} measured;
+
+static void dawdle(uint64_t *random, uint32_t most)
+{
+    *random = *random * 6364136223846793005ull + 1442695040888963407ull;
+    for (uint32_t times = (uint32_t)(*random >> 33) % most; times; times--)
+        sched_yield();
+}
+
+static void pause_once(uint64_t *random)
+{
+    pthread_rwlock_rdlock(&measured.clock);
+    bool begun = rt_budget_pause_begin(1000);
+    atomic_fetch_add(&measured.held, begun);
+    pthread_rwlock_unlock(&measured.clock);
+    if (!begun)
+        return;
+    dawdle(random, 4);
+    pthread_rwlock_rdlock(&measured.clock);
+    rt_budget_pause_end(1000);
+    atomic_fetch_sub(&measured.held, 1);
+    pthread_rwlock_unlock(&measured.clock);
+    dawdle(random, 32);
+}
+
+static void *pause_often(void *arg)
+{
+    uint64_t random = (uintptr_t)arg;
+    for (int i = 0; i < PAUSES; i++)
+        pause_once(&random);
+    atomic_fetch_sub(&measured.running, 1);
+    return NULL;
+}
+
+static void let_time_pass(void)
+{
+    while (atomic_load(&measured.running)) {
+        pthread_rwlock_wrlock(&measured.clock);
+        measured.sum_ns += atomic_load(&measured.held) ? 7000 : 0;
+        pass(7000);
+        pthread_rwlock_unlock(&measured.clock);
+        sched_yield();
+    }
+}
+
+static void test_union_of_overlapping_pauses(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    begin(PPM, 1000000000);
+    pthread_rwlock_init(&measured.clock, NULL);
+    atomic_store(&measured.running, THREADS);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, pause_often, (void *)(i + 1)), 0);
+    let_time_pass();
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    print_message("%lu of %ld us\n", measured.sum_ns / 1000,
+                  (long)(atomic_load(&now_ns) - began_ns) / 1000);
+    assert_true(measured.sum_ns > 0 && (int64_t)measured.sum_ns < atomic_load(&now_ns) - began_ns);
+    assert_int_equal(rt_budget_paused(), measured.sum_ns);
+    assert_int_equal(atomic_load(&held), 0);
+    assert_int_equal(atomic_load(&promised_us), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_pauses_are_no_work),
+        cmocka_unit_test(test_alarm_and_its_end),
+        cmocka_unit_test(test_tick_finds_it_too),
+        cmocka_unit_test(test_processor_time_fills_it),
+        cmocka_unit_test(test_purse_of_pauses),
+        cmocka_unit_test(test_no_overhead_no_pause),
+        cmocka_unit_test(test_after_fork),
+        cmocka_unit_test(test_preempted_at_the_end),
+        cmocka_unit_test(test_union_of_overlapping_pauses),
+    };
+    return cmocka_run_group_tests_name("budget", tests, NULL, NULL);
+}

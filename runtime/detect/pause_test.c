@@ -1,0 +1,363 @@
+/*
+ * Tests of holding threads and meeting them: who is met and by whom, how holds end, and that what a
+ * comer reads is of the very hold that he ended.
+ */
+#include "pause.c"
+
+#include "fakes_test.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LONG_US = 60000000, MS = 1000 };
+
+/* --- a budget that counts, and refuses on demand --- */
+
+static _Atomic bool is_refusing;
+static _Atomic int32_t begun;
+static _Atomic int64_t promised_ns;
+
+bool rt_budget_pause_begin(uint64_t ns)
+{
+    if (atomic_load(&is_refusing))
+        return false;
+    atomic_fetch_add(&begun, 1);
+    atomic_fetch_add(&promised_ns, (int64_t)ns);
+    return true;
+}
+
+void rt_budget_pause_end(uint64_t ns)
+{
+    atomic_fetch_sub(&begun, 1);
+    atomic_fetch_sub(&promised_ns, (int64_t)ns);
+}
+
+static _Atomic uint32_t budget_forks;
+
+void rt_budget_after_fork(void)
+{
+    atomic_fetch_add(&budget_forks, 1);
+}
+
+/* --- a thread that is held --- */
+
+struct holder {
+    pthread_t thread;
+    struct rt_thread *self;
+    struct rt_access access;
+    uint32_t task, us;
+    enum rt_side side;
+    enum rt_pause_end end;
+    int64_t took_ns;
+};
+
+static void *run_holder(void *arg)
+{
+    struct holder *h = arg;
+    int64_t began = rt_sys_monotonic_ns();
+    h->end = rt_pause(h->self, h->task, h->side, &h->access, h->us);
+    h->took_ns = rt_sys_monotonic_ns() - began;
+    return NULL;
+}
+
+static struct rt_access access_at(uintptr_t address, uint64_t size)
+{
+    return (struct rt_access){.kind = RH_ACCESS_WRITE, .address = address, .size = size};
+}
+
+static void start(struct holder *h)
+{
+    assert_int_equal(pthread_create(&h->thread, NULL, run_holder, h), 0);
+}
+
+static void finish(struct holder *h)
+{
+    assert_int_equal(pthread_join(h->thread, NULL), 0);
+}
+
+static uint32_t count_waiting(void)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < PLACES; i++)
+        count += atomic_load(&places[i].state) % PLACE_STATES == PLACE_WAITING;
+    return count;
+}
+
+static void await_waiting(uint32_t count)
+{
+    while (count_waiting() != count)
+        rt_sys_yield();
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(fakes, 0, sizeof fakes);
+    for (uint32_t i = 0; i < FAKES; i++)
+        fakes[i].id = i + 1;
+    return 0;
+}
+
+static int check_nothing_left(void **state)
+{
+    (void)state;
+    atomic_store(&is_refusing, false);
+    for (int i = 0; i < PLACES; i++)
+        if (atomic_load(&places[i].state) != PLACE_FREE)
+            return -1;
+    return atomic_load(&held) || atomic_load(&rt_memory_live) || atomic_load(&begun) ||
+                   atomic_load(&promised_ns)
+               ? -1
+               : 0;
+}
+
+/* One thread at 0x1000..0x1008, of task 3 and the first side. */
+static struct holder usual_holder(void)
+{
+    return (struct holder){
+        .self = &fakes[0], .access = access_at(0x1000, 8), .task = 3, .us = LONG_US};
+}
+
+static bool meets(uint32_t thread, uint32_t task, enum rt_side side, struct rt_access a)
+{
+    struct rt_meeting meeting;
+    return rt_pause_meet(&fakes[thread], task, side, &a, &meeting);
+}
+
+/* --- tests --- */
+
+static void test_nobody_comes(void **state)
+{
+    (void)state;
+    struct holder h = usual_holder();
+    h.us = 5 * MS;
+    assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0x1000, 8)));
+    start(&h);
+    finish(&h);
+    assert_int_equal(h.end, RT_PAUSE_VAIN);
+    assert_true(h.took_ns >= 5 * MS * 1000);
+    assert_true(h.self->paused);
+    assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0x1000, 8)));
+}
+
+static void test_met(void **state)
+{
+    (void)state;
+    struct holder h = usual_holder();
+    struct rt_access a = access_at(0x1004, 8);
+    struct rt_meeting meeting;
+    h.access.site = 77;
+    start(&h);
+    await_waiting(1);
+    assert_int_equal(atomic_load(&rt_memory_live), 1);
+    assert_true(rt_pause_meet(&fakes[1], 3, RT_SIDE_FIRST, &a, &meeting));
+    assert_int_equal(meeting.held.site.site, 77);
+    assert_int_equal(meeting.held.thread, h.self->id);
+    assert_int_equal(meeting.held.address, 0x1000);
+    assert_int_equal(meeting.held.size, 8);
+    assert_false(rt_pause_meet(&fakes[1], 3, RT_SIDE_FIRST, &a, &meeting));
+    finish(&h);
+    assert_int_equal(h.end, RT_PAUSE_MET);
+    assert_true(h.took_ns / 1000 >= meeting.held_us);
+    assert_true(h.took_ns < (int64_t)LONG_US * 1000);
+}
+
+/* Others pass by; letting everybody go is not a meeting. */
+static void test_who_does_not_meet(void **state)
+{
+    (void)state;
+    struct holder h = usual_holder();
+    start(&h);
+    await_waiting(1);
+    assert_false(meets(1, 2, RT_SIDE_FIRST, access_at(0x1000, 8)));
+    assert_false(meets(1, 3, RT_SIDE_SECOND, access_at(0x1000, 8)));
+    assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0x1008, 8)));
+    assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0xff8, 8)));
+    assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0x1004, 0)));
+    assert_false(rt_pause_meet(h.self, 3, RT_SIDE_FIRST, &h.access, &(struct rt_meeting){0}));
+    assert_int_equal(count_waiting(), 1);
+    rt_pause_release_all();
+    finish(&h);
+    assert_int_equal(h.end, RT_PAUSE_VAIN);
+    assert_true(h.took_ns < (int64_t)LONG_US * 1000);
+}
+
+static void test_budget_refuses(void **state)
+{
+    (void)state;
+    struct holder h = usual_holder();
+    atomic_store(&is_refusing, true);
+    start(&h);
+    finish(&h);
+    assert_int_equal(h.end, RT_PAUSE_REFUSED);
+    assert_true(h.took_ns < (int64_t)LONG_US * 1000);
+    assert_false(h.self->paused);
+}
+
+/* As many as there are places; the next one does not wait, and each is met by whom it concerns. */
+static void test_all_places(void **state)
+{
+    (void)state;
+    static struct holder holders[PLACES];
+    struct holder more = usual_holder();
+    for (uint32_t i = 0; i < PLACES; i++) {
+        holders[i] = usual_holder();
+        holders[i].self = &fakes[i % FAKES];
+        holders[i].access = access_at(0x1000 + i * 8, 8);
+        start(&holders[i]);
+    }
+    await_waiting(PLACES);
+    start(&more);
+    finish(&more);
+    assert_int_equal(more.end, RT_PAUSE_REFUSED);
+    for (uint32_t i = 0; i < PLACES; i += 2) {
+        struct rt_thread comer = {.id = 1000};
+        struct rt_access a = access_at(0x1000 + i * 8, 1);
+        struct rt_meeting meeting;
+        assert_true(rt_pause_meet(&comer, 3, RT_SIDE_FIRST, &a, &meeting));
+        assert_int_equal(meeting.held.address, 0x1000 + i * 8);
+    }
+    await_waiting(PLACES / 2);
+    rt_pause_release_all();
+    for (uint32_t i = 0; i < PLACES; i++) {
+        finish(&holders[i]);
+        assert_int_equal(holders[i].end, i % 2 ? RT_PAUSE_VAIN : RT_PAUSE_MET);
+    }
+}
+
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+/* A handler interrupts the wait, and does not shorten it. */
+static void test_signals_do_not_end_it(void **state)
+{
+    (void)state;
+    struct holder h = usual_holder();
+    struct sigaction handler = {.sa_handler = do_nothing}, before;
+    sigaction(SIGUSR1, &handler, &before);
+    h.us = 30 * MS;
+    start(&h);
+    await_waiting(1);
+    for (int i = 0; i < 10; i++)
+        pthread_kill(h.thread, SIGUSR1);
+    finish(&h);
+    sigaction(SIGUSR1, &before, NULL);
+    assert_int_equal(h.end, RT_PAUSE_VAIN);
+    assert_true(h.took_ns >= 30 * MS * 1000);
+}
+
+/* The child has nobody who is held, and its own threads may be. */
+static void test_after_fork(void **state)
+{
+    (void)state;
+    struct holder h = usual_holder();
+    start(&h);
+    await_waiting(1);
+    pid_t child = fork();
+    if (child == 0) {
+        rt_pause_after_fork();
+        bool clean = !atomic_load(&held) && !atomic_load(&rt_memory_live) && !count_waiting() &&
+                     atomic_load(&budget_forks) == 1;
+        struct rt_access a = access_at(0x1000, 8);
+        clean &= rt_pause(&fakes[1], 3, RT_SIDE_FIRST, &a, 100) == RT_PAUSE_VAIN;
+        _exit(!clean);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    rt_pause_release_all();
+    finish(&h);
+}
+
+/* --- under stress --- */
+
+enum { HOLDERS = 3, COMERS = 2, STRESS_MS = 1500 };
+
+static struct {
+    _Atomic bool is_over;
+    _Atomic uint64_t holds, met, meetings, wrong;
+} stress;
+
+/* The address tells the task, and the site the hold: a mixture of two would show. */
+static void *hold_often(void *arg)
+{
+    struct rt_thread *self = arg;
+    uint64_t random = seed_of(self->id);
+    for (uint32_t hold = 1; !atomic_load(&stress.is_over); hold++) {
+        uint32_t task = draw_below(&random, 8);
+        struct rt_access a = access_at(0x1000 + task * 64 + draw_below(&random, 8) * 8, 8);
+        a.site = self->id << 24 | hold % (1 << 24);
+        enum rt_pause_end end =
+            rt_pause(self, task, RT_SIDE_FIRST, &a, draw_below(&random, 4) ? 20 : 2000);
+        atomic_fetch_add(&stress.holds, 1);
+        atomic_fetch_add(&stress.met, end == RT_PAUSE_MET);
+    }
+    return NULL;
+}
+
+static bool is_whole(const struct rt_meeting *m, uint32_t task, uint32_t *last_holds)
+{
+    uint32_t thread = m->held.site.site >> 24, hold = m->held.site.site & 0xffffff;
+    bool good = m->held.thread == thread && thread >= 1 && thread <= HOLDERS &&
+                m->held.address / 64 == (0x1000 + task * 64) / 64 && m->held.size == 8 &&
+                hold > last_holds[thread - 1];
+    if (good)
+        last_holds[thread - 1] = hold;
+    return good;
+}
+
+/* Nobody meets the same hold twice, nor an earlier one after a later one. */
+static void *come_often(void *arg)
+{
+    struct rt_thread *self = arg;
+    uint64_t random = seed_of(self->id);
+    uint32_t last_holds[HOLDERS] = {0};
+    while (!atomic_load(&stress.is_over)) {
+        uint32_t task = draw_below(&random, 8);
+        struct rt_access a = access_at(0x1000 + task * 64, 64);
+        struct rt_meeting meeting;
+        if (draw_below(&random, 2000) == 0)
+            rt_pause_release_all();
+        if (!rt_pause_meet(self, task, RT_SIDE_FIRST, &a, &meeting))
+            continue;
+        atomic_fetch_add(&stress.meetings, 1);
+        if (!is_whole(&meeting, task, last_holds))
+            atomic_fetch_add(&stress.wrong, 1);
+    }
+    return NULL;
+}
+
+static void test_stress(void **state)
+{
+    (void)state;
+    pthread_t threads[HOLDERS + COMERS];
+    for (uint32_t i = 0; i < HOLDERS + COMERS; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, i < HOLDERS ? hold_often : come_often, &fakes[i]), 0);
+    usleep(STRESS_MS * 1000);
+    atomic_store(&stress.is_over, true);
+    for (uint32_t i = 0; i < HOLDERS + COMERS; i++)
+        pthread_join(threads[i], NULL);
+    print_message("%lu holds, %lu met, %lu meetings\n", stress.holds, stress.met, stress.meetings);
+    assert_int_equal(stress.wrong, 0);
+    assert_int_equal(stress.met, stress.meetings);
+    assert_true(stress.met > 0 && stress.holds > stress.met);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, check_nothing_left)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(test_nobody_comes),   CASE(test_met),        CASE(test_who_does_not_meet),
+        CASE(test_budget_refuses), CASE(test_all_places), CASE(test_signals_do_not_end_it),
+        CASE(test_after_fork),     CASE(test_stress),
+    };
+    return cmocka_run_group_tests_name("pause", tests, NULL, NULL);
+}
