@@ -1,10 +1,11 @@
 # The commands a newcomer types. Everything real happens in CMake; this file only names it.
 #
-#   make            build into build/
-#   make demo       install what is missing, build, and show a first program
-#   make check      install what is missing, build, and run the tests (SANITIZE=1: with ASan+UBSan)
-#   make check-all  the same with the long tests
-#   make bench      print what keys cost on real programs
+#   make              build into build/
+#   make demo         install what is missing, build, and show a first program
+#   make check        install what is missing, build, and run the tests (SANITIZE=1: with ASan+UBSan)
+#   make check-all    the same with the long tests
+#   make bench-quick  print what keys and runs cost, in a few minutes
+#   make bench        the same on many real programs, for hours
 #   make install PREFIX=/usr/local
 
 PREFIX ?= /usr/local
@@ -12,7 +13,7 @@ CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 BUILD := build$(if $(SANITIZE),-sanitize)
 JOBS ?= $(shell nproc)
 
-.PHONY: all deps demo check check-all bench install clean format
+.PHONY: all deps demo check check-all bench-quick bench install clean format
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_C_COMPILER=$(CC) \
@@ -32,6 +33,10 @@ check: all
 
 check-all: all
 	@sh scripts/check $(BUILD) all
+
+bench-quick: all
+	@sh scripts/install-dependencies $$(tests/realworld/run --packages pbzip2)
+	@sh bench/run $(BUILD) --quick
 
 bench: all
 	@sh scripts/install-dependencies valgrind $$(tests/realworld/run --packages)

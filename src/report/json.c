@@ -169,6 +169,9 @@ static void put_totals(struct rh_json *json, const struct rh_report *report)
     rh_members_number(json, "listed", report->candidates.len);
     rh_members_number(json, "crashed_runs", report->totals.crashed);
     rh_members_number(json, "hung_runs", report->totals.hung);
+    rh_members_number(json, "wall_ns", report->totals.wall_ns);
+    rh_members_number(json, "hook_ns", report->totals.hook_ns);
+    rh_members_number(json, "pause_ns", report->totals.pause_ns);
     rh_json_key(json, "grounds");
     rh_json_begin_object(json);
     for (enum rh_ground i = 0; i < RH_GROUND_COUNT; i++)

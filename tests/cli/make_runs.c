@@ -169,6 +169,8 @@ static void start_making(struct making *m, struct rh_image_name *images)
     m->race.race.block = RH_BLOCK_OTHER;
     m->race.race.data.image = RH_NO_IMAGE;
     m->end.wall_ns = 1000;
+    m->end.hook_ns = 20;
+    m->end.pause_ns = 2;
     for (uint32_t i = 0; i < 2; i++) {
         struct rh_race_side *side = &m->race.race.sides[i];
         side->thread = i + 2;

@@ -192,7 +192,8 @@ class Json(ReportCase):
         self.assertEqual(report, {
             "tool": "racehive", "version": "0.1.0", "program": "bank", "build_id": ID_A,
             "detector": "racemob", "runs": 9,
-            "totals": {"candidates": 5, "listed": 5, "crashed_runs": 1, "hung_runs": 1, "grounds": {
+            "totals": {"candidates": 5, "listed": 5, "crashed_runs": 1, "hung_runs": 1,
+                       "wall_ns": 9000, "hook_ns": 180, "pause_ns": 18, "grounds": {
                 "causes hang": 1, "causes crash": 1, "both orders": 0, "single order": 1,
                 "unordered, not proved": 1, "synchronised": 1, "longest pause in vain": 0,
                 "not aliasing": 0, "single thread": 0, "not seen": 0, "not tried": 0}}})

@@ -14,6 +14,7 @@ import random
 import socket
 import sys
 import threading
+import time
 
 BATCH = 40
 STREAM_BATCH = 500
@@ -208,17 +209,19 @@ def main():
             failures.append(f"connection {client.number}: {error!r}")
 
     threads = [threading.Thread(target=run, args=(client,)) for client in clients]
+    began = time.monotonic()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     if failures:
         sys.exit("\n".join(failures))
+    seconds = time.monotonic() - began
 
     expected, found = count_in_all(clients)
     if expected != found:
         sys.exit(f"the shared counter is {found} after {expected} counts")
-    print(f"{connections * commands} answers verified, {expected} counts")
+    print(f"{connections * commands} answers verified, {expected} counts, {seconds:.3f} seconds")
 
 
 main()

@@ -73,10 +73,11 @@ rw_test() {
     )
 }
 
-# One I/O thread: more of them spin while they wait, which would be counted as work.
+# One I/O thread unless the caller asks for more: they spin while they wait, which would be counted
+# as work.
 bench() {
     local port
-    start_redis 1
+    start_redis "${RW_IO_THREADS:-1}"
     load_redis stream 8 120000
     stop_redis
 }

@@ -25,6 +25,10 @@ rw_build() {
     make -C shared/tests -j2 V=1 check TESTS=
 }
 
+rw_build_bench() {
+    build_in static --disable-shared --disable-nls
+}
+
 pack() {
     "$xz" -c -T"$threads" -"$level" --block-size="$block"
 }

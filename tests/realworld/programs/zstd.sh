@@ -13,6 +13,10 @@ rw_build() {
     make -C libzstd/tests -j2 CC="$CC" V=1 poolTests zstreamtest
 }
 
+rw_build_bench() {
+    make -C libzstd -j2 CC="$CC" V=1 zstd-release
+}
+
 pack() {
     libzstd/programs/zstd -q -c -T"$threads" -"$level" "${job[@]}"
 }

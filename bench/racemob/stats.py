@@ -1,0 +1,50 @@
+"""Ratios of interleaved measurements, in words that claim no more than they show, and tables."""
+import math
+import statistics
+
+
+def interval(values):
+    """The median, and bounds of it: the narrowest pair of order statistics that holds the true
+    median with 95 % or more, whatever the distribution; the smallest and the largest value where
+    there are too few for that."""
+    values = sorted(values)
+    n, cut = len(values), 0
+    while 2 * sum(math.comb(n, k) for k in range(cut + 2)) / 2 ** n <= 0.05:
+        cut += 1
+    return statistics.median(values), values[cut], values[-1 - cut]
+
+
+def ratios(base, other):
+    return [b / a for a, b in zip(base, other) if a > 0]
+
+
+def show_ratio(values):
+    """A ratio is called a difference only if its bounds say so."""
+    if not values:
+        return "-"
+    middle, low, high = interval(values)
+    bounds = f"{low:.3f} to {high:.3f}"
+    if low <= 1 <= high:
+        return f"no difference seen ({bounds})"
+    return f"{middle:.3f} ({bounds})"
+
+
+def show_goal(values, limit):
+    """Whether a ratio is at most `limit`, as far as its bounds tell."""
+    middle, low, high = interval(values)
+    verdict = "holds" if high <= limit else "does not hold" if low > limit else \
+        "holds at the median, not beyond doubt" if middle <= limit else \
+        "does not hold at the median, not beyond doubt"
+    return f"{verdict}: {middle:.3f} ({low:.3f} to {high:.3f})"
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(math.log(v) for v in values))
+
+
+def print_table(head, rows):
+    print("| " + " | ".join(head) + " |")
+    print("|" + "---|" * len(head))
+    for row in rows:
+        print("| " + " | ".join(map(str, row)) + " |")
+    print(flush=True)
