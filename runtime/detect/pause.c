@@ -4,7 +4,7 @@
 #include "budget.h"
 #include "sys.h"
 
-enum { PLACES = 16, HEAD_START_US = 100 };
+enum { PLACES = 16, HEAD_START_US = 1000 };
 
 /* A place goes FREE -> TAKEN -> WAITING, and then either back to FREE, by its thread when nobody
  * came or it was RELEASED, or to MET, by the comer, who frees it when he has read it. */

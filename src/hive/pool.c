@@ -220,7 +220,7 @@ static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
  * program crash or hang. */
 static bool is_worth_a_run(const struct rh_pool *pool, const struct entry *e)
 {
-    enum { EXPLORATIONS = 8 };
+    enum { EXPLORATIONS = 16 };
     bool explores = pool->options.method == RH_POOL_VALIDATE && pool->options.steers;
     return !e->in_flight && (!is_true_race(e) || (explores && e->explored < EXPLORATIONS));
 }

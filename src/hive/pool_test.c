@@ -381,7 +381,7 @@ static void test_skips(void **state)
 
 /* --- true races --- */
 
-enum { EXPLORATIONS = 8 };
+enum { EXPLORATIONS = 16 };
 
 /* A few more attempts, all steered, for what comes of it; then others have the runs. */
 static void check_true_race(bool processes)
