@@ -23,17 +23,20 @@ struct crowd {
     uint32_t threads;
 };
 
-static bool count_running(struct rt_thread *t, void *arg)
+/* A thread that is about to begin may come, too: on a busy machine it has often not begun when its
+ * creator is at the site. */
+static bool count_company(struct rt_thread *t, void *arg)
 {
     struct crowd *crowd = arg;
-    crowd->threads += atomic_load(&t->state) == RT_THREAD_RUNNING;
+    uint32_t state = atomic_load(&t->state);
+    crowd->threads += state == RT_THREAD_RUNNING || state == RT_THREAD_STARTING;
     return crowd->threads < 2;
 }
 
 static bool is_alone(void)
 {
     struct crowd crowd = {0};
-    rt_thread_each(count_running, &crowd);
+    rt_thread_each(count_company, &crowd);
     return crowd.threads < 2;
 }
 
