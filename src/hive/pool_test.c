@@ -390,7 +390,7 @@ static void check_true_race(bool processes)
     uint32_t explored = 0;
     start(&plan, &usual);
     uint32_t race = run_one(&raced);
-    for (uint32_t i = 0; i < 100; i++) {
+    for (uint32_t i = 0; i < 400; i++) {
         if (processes)
             reopen(&usual);
         struct rh_assignment a = assign();
