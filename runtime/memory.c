@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "budget.h"
 #include "real.h"
 
 _Atomic uint32_t rt_memory_live;
@@ -39,7 +40,9 @@ void rt_memory_gone(uintptr_t start, size_t size)
         return;
     self->in_hook++;
     atomic_signal_fence(memory_order_seq_cst);
+    uint64_t began = rt_meter_begin(self);
     detector->gone(self, start, size);
+    rt_meter_end(self, RT_METER_SYNCS, began);
     atomic_signal_fence(memory_order_seq_cst);
     self->in_hook--;
 }
