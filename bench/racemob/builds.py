@@ -1,6 +1,7 @@
 """The real programs of tests/realworld, built in several ways and kept between measurements."""
 import hashlib
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -18,8 +19,11 @@ class BenchError(Exception):
 
 
 def write_wrapper(path, compiler):
+    """A compiler that has the whole program in view. Some programs turn warnings into errors."""
+    flags = "--start-no-unused-arguments -flto=full -ffat-lto-objects -fuse-ld=lld " \
+            "--end-no-unused-arguments"
     with open(path, "w") as file:
-        file.write(f'#!/bin/sh\nexec {compiler} -flto=full -fuse-ld=lld "$@"\n')
+        file.write(f'#!/bin/sh\nexec {compiler} {flags} "$@"\n')
     os.chmod(path, stat.S_IRWXU)
     return path
 
@@ -70,9 +74,15 @@ def build(options, program, how):
     return command
 
 
-def path_of(options, program, how):
-    """Where the executable under test is."""
+def sidecar_of(options, program):
+    """By build id, since some build systems copy a program to another place."""
     inside = {"pbzip2": "pbzip2/pbzip2", "zstd": "libzstd/programs/zstd",
               "xz": "static/src/xz/xz", "memcached": "memcached/memcached",
               "redis": "redis/src/redis-server"}[program]
-    return os.path.join(options.work, how, program, "build", inside)
+    path = os.path.join(options.work, "keyed", program, "build", inside)
+    notes = subprocess.run(["readelf", "-n", path], stdout=subprocess.PIPE, text=True).stdout
+    found = re.search(r"Build ID: (\w\w)(\w+)", notes)
+    if not found:
+        raise BenchError(f"{path} has no build id")
+    return os.path.join(options.work, "keyed", "data", "racehive", "by-build-id", found[1],
+                        f"{found[2]}.racehive")

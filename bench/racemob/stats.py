@@ -2,11 +2,12 @@
 import math
 import statistics
 
+FEWEST = 6   # of fewer, not even the smallest and the largest hold the median with 95 %
+
 
 def interval(values):
     """The median, and bounds of it: the narrowest pair of order statistics that holds the true
-    median with 95 % or more, whatever the distribution; the smallest and the largest value where
-    there are too few for that."""
+    median with 95 % or more, whatever the distribution. Takes FEWEST values or more."""
     values = sorted(values)
     n, cut = len(values), 0
     while 2 * sum(math.comb(n, k) for k in range(cut + 2)) / 2 ** n <= 0.05:
