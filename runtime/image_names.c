@@ -52,6 +52,15 @@ static void read_notes(const ElfW(Nhdr) * note, size_t size, struct rh_image_nam
     }
 }
 
+void rt_image_build_id(const struct dl_phdr_info *info, struct rh_image_name *name)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_NOTE && !name->build_id_size)
+            read_notes((const ElfW(Nhdr) *)(info->dlpi_addr + p->p_vaddr), p->p_memsz, name);
+    }
+}
+
 /* The end of a path that is too long: that is where the file's name is. */
 static void set_path(struct rh_image_name *name, const char *path)
 {
@@ -83,11 +92,7 @@ uint32_t rt_image_name(const struct dl_phdr_info *info)
     struct rh_image_name name = {0};
     if (!rt_image_names)
         return RH_NO_IMAGE;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_NOTE && !name.build_id_size)
-            read_notes((const ElfW(Nhdr) *)(info->dlpi_addr + p->p_vaddr), p->p_memsz, &name);
-    }
+    rt_image_build_id(info, &name);
     set_path(&name, info->dlpi_name);
     for (uint32_t i = 0; i < RH_MAX_IMAGES; i++) {
         if (!atomic_load(&rt_image_names[i].ready))

@@ -18,4 +18,7 @@ extern RT_HIDDEN struct rh_image_name *rt_image_names;
  * under the lock of dl_iterate_phdr, and never by two threads at once. */
 RT_HIDDEN uint32_t rt_image_name(const struct dl_phdr_info *info);
 
+/* Fills in the build id alone, if it has one. */
+RT_HIDDEN void rt_image_build_id(const struct dl_phdr_info *info, struct rh_image_name *name);
+
 #endif

@@ -143,7 +143,7 @@ static void choose_tasks(const struct rt_image *image, struct rh_control *contro
 /* What is asked for from the beginning is there before the program's first instruction. */
 static void begin(const struct rt_image *image)
 {
-    if (!rt_control() && rt_detector->tasks && rt_equal(rt_options.keys, "task"))
+    if (!rt_options.control[0] && rt_detector->tasks && rt_equal(rt_options.keys, "task"))
         choose_tasks(image, rt_shared_command_self());
     struct rh_control *control = rt_control();
     uint32_t generation = control ? atomic_load(&control->generation) : 0;

@@ -152,9 +152,20 @@ struct rh_control {
     _Atomic uint32_t generation;
     _Atomic uint32_t applied;
     uint32_t task_count;
-    uint32_t reserved;
+    /* rh_program_mark of the executable that the tasks are of: another one that it executes, and
+     * that inherits its environment, has other sites. 0: not said. */
+    uint32_t program;
     struct rh_task tasks[RH_MAX_TASKS];
 };
+
+/* A build id in one word, never 0. */
+static inline uint32_t rh_program_mark(const uint8_t *build_id, uint32_t size)
+{
+    uint32_t mark = 2166136261u;
+    for (uint32_t i = 0; i < size; i++)
+        mark = (mark ^ build_id[i]) * 16777619u;
+    return mark | 1;
+}
 
 /* One row per kind of event: suffix, name, what its words hold. */
 #define RH_EVENTS(X)                                                                               \

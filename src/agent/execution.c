@@ -79,9 +79,24 @@ static enum rh_status make_page(struct rh_execution *e)
     return status;
 }
 
-static void write_tasks(struct rh_execution *e, const uint32_t *skips)
+static uint32_t digit_of(char c)
+{
+    return c >= 'a' ? (uint32_t)(c - 'a') + 10 : (uint32_t)(c - '0');
+}
+
+static uint32_t mark_of(const char *build_id)
+{
+    uint8_t bytes[64];
+    uint32_t size = 0;
+    for (; build_id && build_id[0] && build_id[1] && size < sizeof bytes; build_id += 2)
+        bytes[size++] = (uint8_t)(digit_of(build_id[0]) << 4 | digit_of(build_id[1]));
+    return size ? rh_program_mark(bytes, size) : 0;
+}
+
+static void write_tasks(struct rh_execution *e, const uint32_t *skips, const char *build_id)
 {
     struct rh_control *control = &e->page->control;
+    control->program = mark_of(build_id);
     for (size_t i = 0; i < e->task_count; i++) {
         const struct rh_runs_task *task = &e->tasks[i];
         control->tasks[i] = (struct rh_task){
@@ -192,7 +207,7 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
         memcpy(e->tasks, request->tasks, e->task_count * sizeof *e->tasks);
     enum rh_status status = make_page(e);
     if (status == RH_OK) {
-        write_tasks(e, request->skips);
+        write_tasks(e, request->skips, request->build_id);
         status = spawn(e, request);
     }
     if (status == RH_OK) {

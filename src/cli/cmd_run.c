@@ -240,6 +240,7 @@ static enum rh_status run(const struct rh_args *args, struct options *options)
             .argv = (const char *const *)args->argv,
             .program = s.name,
             .detector = options->detector,
+            .build_id = rh_sidecar_get_meta(s.sidecar, RH_SIDECAR_META_BUILD_ID),
             .run_options = limits,
             .runs = options->runs,
             .users = options->users,

@@ -153,6 +153,7 @@ static enum rh_status start(struct crowd *c, struct job *job)
         .argv = o->argv,
         .options = o->run_options,
         .detector = o->detector,
+        .build_id = o->build_id,
         .tasks = a->tasks,
         .skips = a->skips,
         .task_count = a->count,

@@ -15,6 +15,7 @@ struct rh_crowd_options {
     const char *const *argv; /* the program and its arguments, NULL-terminated */
     const char *program;     /* its name, for messages */
     const char *detector;
+    const char *build_id;
     const char *run_options; /* more of RACEHIVE_OPTIONS, "" for none */
     uint64_t runs;           /* 0: by users */
     uint64_t users;
