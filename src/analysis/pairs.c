@@ -257,9 +257,12 @@ static void classify(struct rh_pairs_work *w, uint32_t number)
 /* Whether two ways lists meet in time: not at all, only while both hold locks, or without. */
 static enum meeting meet(struct rh_pairs_work *w, uint32_t a, uint32_t b)
 {
-    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, known;
-    if (rh_map_get(&w->meetings, key, &known))
-        return (enum meeting)known;
+    uint8_t **row = &w->meetings[a < b ? b : a];
+    if (!*row)
+        *row = rh_calloc((a < b ? b : a) + (size_t)1, sizeof **row);
+    uint8_t *known = &(*row)[a < b ? a : b];
+    if (*known)
+        return (enum meeting)(*known - 1);
     enum meeting worst = MEET_NEVER;
     const struct ways *x = &w->ways.data[a], *y = &w->ways.data[b];
     for (uint32_t i = 0; i < x->count && worst != MEET_UNLOCKED; i++) {
@@ -272,7 +275,7 @@ static enum meeting meet(struct rh_pairs_work *w, uint32_t a, uint32_t b)
             worst = n && m ? MEET_LOCKED : MEET_UNLOCKED;
         }
     }
-    rh_map_put(&w->meetings, key, worst);
+    *known = (uint8_t)(worst + 1);
     return worst;
 }
 
@@ -445,12 +448,13 @@ static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact,
 /* An object that both sets have, plus 1; 0 if there is none. */
 static uint32_t find_common(struct rh_pairs_work *w, uint32_t a, uint32_t b)
 {
-    uint64_t key = a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a, known, at = 0;
-    uint32_t any;
-    if (a == b)
-        return rh_idset_next(&w->objects.data[a], &at, &any) ? any + 1 : 0;
-    if (rh_map_get(&w->common, key, &known))
-        return (uint32_t)known;
+    uint32_t **row = &w->common[a < b ? b : a];
+    if (!*row)
+        *row = rh_calloc((a < b ? b : a) + (size_t)1, sizeof **row);
+    uint32_t *known = &(*row)[a < b ? a : b];
+    if (*known)
+        return *known - 1;
+    uint64_t at;
     const struct rh_idset *x = &w->objects.data[a], *y = &w->objects.data[b];
     bool x_outside = rh_idset_has(x, w->outside), y_outside = rh_idset_has(y, w->outside);
     uint32_t object, found = 0;
@@ -460,7 +464,7 @@ static uint32_t find_common(struct rh_pairs_work *w, uint32_t a, uint32_t b)
     for (at = 0; !found && x_outside && rh_idset_next(y, &at, &object);)
         if (rh_pointsto_is_outside(w->pointsto, object))
             found = object + 1;
-    rh_map_put(&w->common, key, found);
+    *known = found + 1;
     return found;
 }
 
@@ -713,11 +717,15 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
     for (uint32_t i = 0; i < rh_pointsto_object_count(p); i++)
         if (rh_pointsto_object(p, i)->kind == RH_OBJECT_OUTSIDE)
             w->outside = i;
+    w->meetings = rh_calloc(w->ways.len + 1, sizeof *w->meetings);
+    w->common = rh_calloc(w->objects.len, sizeof *w->common);
     w->partners = rh_calloc(out->classes.len, sizeof *w->partners);
     index_all(w);
+    /* If no pair was let off, none can be called back. */
     do
         compare_all(w);
-    while (!rh_patience_is_lost(w->patience) && find_racing(w));
+    while (!rh_patience_is_lost(w->patience) && out->pairs[RH_PAIR_UNPUBLISHED] > 0 &&
+           find_racing(w));
     give_reasons(w);
     rh_pairs_merge(w);
     rh_pairs_rank(out);
@@ -728,6 +736,12 @@ void rh_pairs_release(struct rh_pairs *c)
     struct rh_pairs_work *w = c->work;
     if (!w)
         return;
+    for (size_t i = 0; i < w->ways.len; i++)
+        free(w->meetings[i]);
+    for (size_t i = 0; i < w->objects.len; i++)
+        free(w->common[i]);
+    free(w->meetings);
+    free(w->common);
     for (uint32_t i = 0; i < rh_pointsto_object_count(w->pointsto); i++) {
         rh_vec_free(&w->touched[i].reads);
         rh_vec_free(&w->touched[i].writes);
@@ -747,7 +761,6 @@ void rh_pairs_release(struct rh_pairs *c)
     rh_vec_free(&w->objects);
     rh_vec_free(&w->vague);
     rh_map_release(&w->objects_of);
-    rh_map_release(&w->common);
     rh_vec_free(&w->ways);
     rh_vec_free(&w->infos);
     rh_vec_free(&w->facts_now);
@@ -755,7 +768,6 @@ void rh_pairs_release(struct rh_pairs *c)
     rh_map_release(&w->cells_of);
     rh_map_release(&w->ways_of);
     rh_map_release(&w->class_of);
-    rh_map_release(&w->meetings);
     rh_bitset_release(&w->racing);
     rh_bitset_release(&w->emptied);
     rh_bitset_release(&w->told);

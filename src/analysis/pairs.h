@@ -56,17 +56,20 @@ enum rh_pairs_flags {
     RH_PAIRS_BUSY_WAIT = 1, /* one side is a loop that waits for the other's write */
 };
 
+#define RH_MANY_OBJECTS UINT32_MAX
+
 struct rh_group {
-    uint32_t first, second; /* classes; may be the same */
-    uint32_t object;        /* one of those on which they meet */
-    uint32_t flags;
-    uint32_t score; /* 0..100 */
+    uint32_t first, second; /* classes, first <= second */
+    uint32_t object;        /* one of those on which they meet, or RH_MANY_OBJECTS */
+    uint16_t reasons;       /* for its score, a bit for each */
+    uint8_t flags;
+    uint8_t score; /* 0..100 */
 };
 
 struct rh_pairs {
     RH_VEC(struct rh_class) classes;
-    RH_VEC(struct rh_group) groups;
-    uint32_t *class_of; /* by access: its class, or UINT32_MAX */
+    RH_VEC(struct rh_group) groups; /* best first; those that say the same stand together */
+    uint32_t *class_of;             /* by access: its class, or UINT32_MAX */
     uint64_t pairs[RH_PAIR_COUNT];
     struct rh_pairs_work *work;
 };
@@ -83,7 +86,8 @@ struct rh_strbuf;
 void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out);
 void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out);
 void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object, struct rh_strbuf *out);
-void rh_pairs_describe_why(const struct rh_pairs *c, const struct rh_group *group,
-                           struct rh_strbuf *out);
+void rh_pairs_describe_why(const struct rh_group *group, struct rh_strbuf *out);
+/* Are two groups of the same first class, and is all the same that is said of them? */
+bool rh_pairs_say_the_same(const struct rh_group *a, const struct rh_group *b);
 
 #endif

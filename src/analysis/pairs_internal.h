@@ -76,13 +76,15 @@ struct rh_pairs_work {
     struct rh_map cells_of;
     RH_VEC(struct rh_idset) objects; /* interned */
     struct rh_map objects_of;
-    struct rh_map common;   /* two numbers of sets of objects -> a common one + 1, or 0 */
+    /* By two numbers of sets, the larger first: an object that both have plus 2, or 1 if there is
+     * none; 0 if that is not known yet. */
+    uint32_t **common;
     RH_VEC(uint32_t) vague; /* classes */
     RH_VEC(struct ways) ways;
     struct rh_map ways_of;
     RH_VEC(struct class_info) infos; /* beside out->classes */
     struct rh_map class_of;
-    struct rh_map meetings;   /* two numbers of ways -> enum meeting */
+    uint8_t **meetings;       /* by two numbers of ways, the larger first: enum meeting plus 1 */
     uint32_t outside;         /* the object that stands for what the outside knows */
     struct touched *touched;  /* by object */
     struct partner *partners; /* by class */

@@ -127,20 +127,21 @@ static void join_classes(struct rh_pairs_work *w, const uint32_t *number, uint32
             out->class_of[i] = number[out->class_of[i]];
 }
 
-static void join_groups(struct rh_pairs *c, const uint32_t *number)
+/* If any members of two joined classes are partners, then so are the first members of both: their
+ * group is the one that stays. */
+static void join_groups(struct rh_pairs *c, const uint32_t *number, const uint32_t *first)
 {
-    struct rh_map seen = RH_MAP_INIT;
     size_t kept = 0;
-    rh_vec_each (struct rh_group, g, &c->groups) {
+    rh_vec_each (const struct rh_group, g, &c->groups) {
         uint32_t a = number[g->first], b = number[g->second];
         struct rh_group joined = *g;
+        if (first[a] != g->first || first[b] != g->second)
+            continue;
         joined.first = a < b ? a : b;
         joined.second = a < b ? b : a;
-        if (rh_map_put(&seen, (uint64_t)joined.first << 32 | joined.second, 1))
-            c->groups.data[kept++] = joined;
+        c->groups.data[kept++] = joined;
     }
     c->groups.len = kept;
-    rh_map_release(&seen);
 }
 
 void rh_pairs_merge(struct rh_pairs_work *w)
@@ -152,7 +153,7 @@ void rh_pairs_merge(struct rh_pairs_work *w)
     make_rows(w->out, &rows);
     uint32_t count = number_classes(w, &rows, number, first);
     join_classes(w, number, count);
-    join_groups(w->out, number);
+    join_groups(w->out, number, first);
     free(rows.at);
     free(rows.partners);
     free(number);

@@ -9,29 +9,66 @@
 
 #include "analysis/pairs_internal.h"
 #include "analysis/spin.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
 
 enum { START_SCORE = 40 };
 
-struct pair {
-    const struct rh_pairs_work *work;
-    const struct class_info *a, *b;
-    const struct rh_group *group;
+/* What the rank of a class's pairs goes by. */
+enum trait {
+    WRITES = 1,
+    WRITES_POINTER = 2,
+    UPDATES = 4, /* x++, x |= 1 */
+    ATOMIC = 8,
+    LOCKED = 16,
+    VOLATILE = 32,
+    VAGUE = 64,
+    WAITS = 128, /* in a loop, for another's write */
 };
 
 /* --- reasons --- */
 
-static bool writes_pointer(const struct rh_access *a)
+/* In which class a trait must be for a reason to hold. */
+enum where { IN_EITHER, IN_BOTH, IN_ONE, OF_OBJECT };
+
+static const struct reason {
+    enum where where;
+    uint32_t what; /* enum trait, or enum rh_object_kind */
+    int points;
+    const char *text;
+} reasons[] = {
+    {IN_EITHER, WAITS, 30, "a loop waits for a plain variable"},
+    {IN_EITHER, WRITES_POINTER, 15, "a pointer is written"},
+    {IN_EITHER, UPDATES, 15, "a value is read and written back"},
+    {IN_ONE, LOCKED, 15, "one side holds a lock, the other none"},
+    {IN_ONE, ATOMIC, 10, "one side is atomic, the other not"},
+    {OF_OBJECT, RH_OBJECT_GLOBAL, 10, "the memory is known exactly"},
+    {IN_BOTH, WRITES, 5, "both write"},
+    {IN_BOTH, VOLATILE, -10, "both are volatile"},
+    {OF_OBJECT, RH_OBJECT_OUTSIDE, -20, "the memory belongs to no object of the program"},
+    {IN_EITHER, VAGUE, -25, "the pointers may point to many objects"},
+};
+enum { REASON_COUNT = sizeof reasons / sizeof reasons[0], BOTH_LOCKED = 1 << REASON_COUNT };
+
+static bool holds(const struct rh_pairs_work *w, const struct reason *reason, uint8_t a, uint8_t b,
+                  uint32_t object)
 {
-    return a->inst->op == RH_OP_STORE && a->inst->ops[0]->type->kind == RH_TYPE_PTR;
+    switch (reason->where) {
+    case IN_EITHER:
+        return (a | b) & reason->what;
+    case IN_BOTH:
+        return a & b & reason->what;
+    case IN_ONE:
+        return (a ^ b) & reason->what;
+    default:
+        return object != RH_MANY_OBJECTS &&
+               rh_pointsto_object(w->pointsto, object)->kind == reason->what;
+    }
 }
 
-static bool has_pointer_write(const struct pair *p)
-{
-    return writes_pointer(p->a->access) || writes_pointer(p->b->access);
-}
+/* --- traits --- */
 
-/* A store of something computed from a load of the same place: x++, x |= 1. */
+/* A store of something computed from a load of the same place. */
 static bool updates(const struct rh_access *a)
 {
     const struct rh_value *store = a->inst;
@@ -44,21 +81,6 @@ static bool updates(const struct rh_access *a)
             return true;
     }
     return false;
-}
-
-static bool has_update(const struct pair *p)
-{
-    return updates(p->a->access) || updates(p->b->access);
-}
-
-static bool both_write(const struct pair *p)
-{
-    return rh_access_writes(p->a->access) && rh_access_writes(p->b->access);
-}
-
-static bool is_mixed(const struct pair *p)
-{
-    return rh_access_is_atomic(p->a->access) != rh_access_is_atomic(p->b->access);
 }
 
 static bool is_locked(const struct rh_pairs_work *w, const struct class_info *c)
@@ -75,75 +97,58 @@ static bool is_locked(const struct rh_pairs_work *w, const struct class_info *c)
     return false;
 }
 
-static bool one_is_locked(const struct pair *p)
-{
-    return is_locked(p->work, p->a) != is_locked(p->work, p->b);
-}
-
-static bool is_volatile(const struct pair *p)
-{
-    return p->a->access->flags & p->b->access->flags & RH_SITE_VOLATILE;
-}
-
-static bool is_vague(const struct pair *p)
-{
-    return p->a->vague || p->b->vague;
-}
-
-static bool is_outside(const struct pair *p)
-{
-    return rh_pointsto_object(p->work->pointsto, p->group->object)->kind == RH_OBJECT_OUTSIDE;
-}
-
-static bool is_global(const struct pair *p)
-{
-    return rh_pointsto_object(p->work->pointsto, p->group->object)->kind == RH_OBJECT_GLOBAL;
-}
-
-static bool is_busy_wait(const struct pair *p)
-{
-    return p->group->flags & RH_PAIRS_BUSY_WAIT;
-}
-
-static const struct reason {
-    bool (*holds)(const struct pair *p);
-    int points;
-    const char *text;
-} reasons[] = {
-    {is_busy_wait, 30, "a loop waits for a plain variable"},
-    {has_pointer_write, 15, "a pointer is written"},
-    {has_update, 15, "a value is read and written back"},
-    {one_is_locked, 15, "one side holds a lock, the other none"},
-    {is_mixed, 10, "one side is atomic, the other not"},
-    {is_global, 10, "the memory is known exactly"},
-    {both_write, 5, "both write"},
-    {is_volatile, -10, "both are volatile"},
-    {is_outside, -20, "the memory belongs to no object of the program"},
-    {is_vague, -25, "the pointers may point to many objects"},
-};
-
-static struct pair make_pair(const struct rh_pairs *c, const struct rh_group *g)
-{
-    return (struct pair){c->work, &c->work->infos.data[g->first], &c->work->infos.data[g->second],
-                         g};
-}
-
-/* --- ranking --- */
-
-static uint32_t score(const struct pair *p)
-{
-    int sum = START_SCORE;
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
-        sum += reasons[i].holds(p) ? reasons[i].points : 0;
-    return sum < 0 ? 0 : sum > 100 ? 100 : (uint32_t)sum;
-}
-
 static bool waits(const struct rh_pairs *c, uint32_t klass)
 {
     rh_vec_each (uint32_t, member, &c->classes.data[klass].members)
         if (!rh_spin_waits_at(&c->work->accesses->all.data[*member]))
             return false;
     return true;
+}
+
+static uint8_t traits_of(const struct rh_pairs *c, uint32_t klass)
+{
+    const struct class_info *info = &c->work->infos.data[klass];
+    const struct rh_access *a = info->access;
+    bool is_store = a->inst->op == RH_OP_STORE;
+    int traits = 0;
+    if (!c->classes.data[klass].is_candidate)
+        return 0;
+    traits |= rh_access_writes(a) ? WRITES : 0;
+    traits |= is_store && a->inst->ops[0]->type->kind == RH_TYPE_PTR ? WRITES_POINTER : 0;
+    traits |= updates(a) ? UPDATES : 0;
+    traits |= rh_access_is_atomic(a) ? ATOMIC : 0;
+    traits |= is_locked(c->work, info) ? LOCKED : 0;
+    traits |= a->flags & RH_SITE_VOLATILE ? VOLATILE : 0;
+    traits |= info->vague ? VAGUE : 0;
+    traits |= waits(c, klass) ? WAITS : 0;
+    return (uint8_t)traits;
+}
+
+/* --- ranking --- */
+
+static void rank_group(const struct rh_pairs_work *w, struct rh_group *g, uint8_t a, uint8_t b)
+{
+    int score = START_SCORE, held = 0;
+    /* Of many objects the one that was found first says nothing. */
+    if ((a | b) & VAGUE)
+        g->object = RH_MANY_OBJECTS;
+    for (int i = 0; i < REASON_COUNT; i++) {
+        if (!holds(w, &reasons[i], a, b, g->object))
+            continue;
+        held |= 1 << i;
+        score += reasons[i].points;
+    }
+    if (a & b & LOCKED)
+        held |= BOTH_LOCKED;
+    g->flags = (a | b) & WAITS ? RH_PAIRS_BUSY_WAIT : 0;
+    g->reasons = (uint16_t)held;
+    g->score = (uint8_t)(score < 0 ? 0 : score > 100 ? 100 : score);
+}
+
+bool rh_pairs_say_the_same(const struct rh_group *a, const struct rh_group *b)
+{
+    return a->score == b->score && a->first == b->first && a->reasons == b->reasons &&
+           a->object == b->object;
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -153,21 +158,21 @@ static int compare_groups(const void *a, const void *b)
         return x->score < y->score ? 1 : -1;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
+    if (x->reasons != y->reasons)
+        return x->reasons < y->reasons ? -1 : 1;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
     return (x->second > y->second) - (x->second < y->second);
 }
 
 void rh_pairs_rank(struct rh_pairs *c)
 {
-    uint8_t *waiting = calloc(c->classes.len + 1, 1);
-    for (uint32_t i = 0; waiting && i < c->classes.len; i++)
-        waiting[i] = c->classes.data[i].is_candidate && waits(c, i);
-    rh_vec_each (struct rh_group, g, &c->groups) {
-        if (waiting && (waiting[g->first] || waiting[g->second]))
-            g->flags |= RH_PAIRS_BUSY_WAIT;
-        struct pair p = make_pair(c, g);
-        g->score = score(&p);
-    }
-    free(waiting);
+    uint8_t *traits = rh_calloc(c->classes.len + 1, 1);
+    for (uint32_t i = 0; i < c->classes.len; i++)
+        traits[i] = traits_of(c, i);
+    rh_vec_each (struct rh_group, g, &c->groups)
+        rank_group(c->work, g, traits[g->first], traits[g->second]);
+    free(traits);
     if (c->groups.len)
         qsort(c->groups.data, c->groups.len, sizeof *c->groups.data, compare_groups);
 }
@@ -263,6 +268,10 @@ static void describe_place(const struct rh_value *v, struct rh_strbuf *out)
 
 void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object, struct rh_strbuf *out)
 {
+    if (object == RH_MANY_OBJECTS) {
+        rh_strbuf_add(out, "one of many objects");
+        return;
+    }
     const struct rh_object *o = rh_pointsto_object(c->work->pointsto, object);
     switch (o->kind) {
     case RH_OBJECT_GLOBAL:
@@ -289,16 +298,13 @@ void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object, struct 
     }
 }
 
-void rh_pairs_describe_why(const struct rh_pairs *c, const struct rh_group *group,
-                           struct rh_strbuf *out)
+void rh_pairs_describe_why(const struct rh_group *group, struct rh_strbuf *out)
 {
-    struct pair p = make_pair(c, group);
     bool any = false;
-    rh_strbuf_add(out, is_locked(c->work, p.a) && is_locked(c->work, p.b)
-                           ? "no lock is surely common to both"
-                           : "no lock guards both");
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
-        if (!reasons[i].holds(&p))
+    rh_strbuf_add(out, group->reasons & BOTH_LOCKED ? "no lock is surely common to both"
+                                                    : "no lock guards both");
+    for (int i = 0; i < REASON_COUNT; i++) {
+        if (!(group->reasons & 1 << i))
             continue;
         rh_strbuf_addf(out, "%s%s (%+d)", any ? ", " : "; ", reasons[i].text, reasons[i].points);
         any = true;

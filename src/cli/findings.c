@@ -121,24 +121,33 @@ static void describe_class(struct rh_findings *f, uint32_t class, const uint32_t
     rh_strbuf_release(&text);
 }
 
-static void describe_group(struct rh_findings *f, const struct rh_group *g,
-                           const uint32_t *number_of)
+/* One row of all pairs of classes from `at` on that have the same to say; returns the next. */
+static size_t describe_group(struct rh_findings *f, size_t at, const uint32_t *number_of)
 {
     const struct rh_pairs *pairs = &f->analysis->pairs;
+    const struct rh_group *g = &pairs->groups.data[at];
     struct rh_strbuf text = RH_STRBUF_INIT;
-    struct rh_sidecar_group row = {
+    struct rh_finding_group out = {0};
+    size_t end = at;
+    while (end < pairs->groups.len && rh_pairs_say_the_same(g, &pairs->groups.data[end]))
+        end++;
+    uint32_t *partners = rh_arena_array(&f->arena, uint32_t, end - at);
+    for (size_t i = at; i < end; i++)
+        partners[out.partner_count++] = number_of[pairs->groups.data[i].second];
+    out.partners = partners;
+    out.row = (struct rh_sidecar_group){
         .number = (uint32_t)f->groups.len,
         .first = number_of[g->first],
-        .second = number_of[g->second],
         .score = g->score,
         .flags = g->flags & RH_PAIRS_BUSY_WAIT ? RH_GROUP_BUSY_WAIT : 0,
     };
-    rh_pairs_describe_why(pairs, g, &text);
-    row.why = keep(f, &text);
+    rh_pairs_describe_why(g, &text);
+    out.row.why = keep(f, &text);
     rh_pairs_describe_object(pairs, g->object, &text);
-    row.object = keep(f, &text);
-    rh_vec_push(&f->groups, row);
+    out.row.object = keep(f, &text);
+    rh_vec_push(&f->groups, out);
     rh_strbuf_release(&text);
+    return end;
 }
 
 /* Classes that are in no candidate are left out; the others keep their order. */
@@ -156,8 +165,8 @@ static void describe_candidates(struct rh_findings *f, const struct rh_sites *si
         if (pairs->classes.data[i].is_candidate)
             describe_class(f, i, site_of);
     }
-    rh_vec_each (const struct rh_group, g, &pairs->groups)
-        describe_group(f, g, number_of);
+    for (size_t at = 0; at < pairs->groups.len;)
+        at = describe_group(f, at, number_of);
     free(site_of);
     free(number_of);
 }
@@ -187,8 +196,8 @@ void rh_findings_write(const struct rh_findings *f, struct rh_sidecar_writer *wr
         rh_sidecar_add_removed(writer, row);
     rh_vec_each (struct rh_finding_class, class, &f->classes)
         rh_sidecar_add_class(writer, &class->row, class->sites, class->site_count);
-    rh_vec_each (struct rh_sidecar_group, row, &f->groups)
-        rh_sidecar_add_group(writer, row);
+    rh_vec_each (struct rh_finding_group, group, &f->groups)
+        rh_sidecar_add_group(writer, &group->row, group->partners, group->partner_count);
     for (enum rh_phase i = 0; i < RH_PHASE_COUNT; i++)
         rh_sidecar_add_phase(writer, rh_phase_name(i), (uint64_t)(a->seconds[i] * 1000));
     for (enum rh_pair_fate i = 0; i < RH_PAIR_COUNT; i++)
@@ -208,14 +217,6 @@ void rh_findings_release(struct rh_findings *f)
 
 /* --- the best candidates --- */
 
-static int compare_scores(const void *a, const void *b)
-{
-    const struct rh_sidecar_group *const *x = a, *const *y = b;
-    if ((*x)->score != (*y)->score)
-        return (*x)->score > (*y)->score ? -1 : 1;
-    return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
-}
-
 static bool conflicts(const struct rh_site_record *a, const struct rh_site_record *b)
 {
     bool a_reads = a->access == RH_ACCESS_READ || a->access == RH_ACCESS_ATOMIC_READ;
@@ -225,13 +226,11 @@ static bool conflicts(const struct rh_site_record *a, const struct rh_site_recor
     return !(a_reads && b_reads) && (a_plain || b_plain);
 }
 
-/* The pairs of a group, until there is no more room. */
-static uint32_t add_pairs(const struct rh_findings *findings, const struct rh_sites *sites,
-                          const struct rh_sidecar_group *group, uint32_t (*pairs)[2],
-                          uint32_t count, uint32_t room)
+/* The pairs of two classes, until there is no more room. */
+static uint32_t add_pairs(const struct rh_sites *sites, const struct rh_finding_class *a,
+                          const struct rh_finding_class *b, uint32_t (*pairs)[2], uint32_t count,
+                          uint32_t room)
 {
-    const struct rh_finding_class *a = &findings->classes.data[group->first];
-    const struct rh_finding_class *b = &findings->classes.data[group->second];
     for (size_t i = 0; i < a->site_count; i++) {
         for (size_t j = a == b ? i : 0; j < b->site_count; j++) {
             uint32_t x = a->sites[i], y = b->sites[j];
@@ -249,14 +248,11 @@ static uint32_t add_pairs(const struct rh_findings *findings, const struct rh_si
 uint32_t rh_findings_best(const struct rh_findings *findings, const struct rh_sites *sites,
                           uint32_t (*pairs)[2], uint32_t room)
 {
-    size_t group_count = findings->groups.len;
-    const struct rh_sidecar_group **groups = rh_alloc_array(group_count + 1, sizeof *groups);
-    for (size_t i = 0; i < group_count; i++)
-        groups[i] = &findings->groups.data[i];
-    qsort(groups, group_count, sizeof *groups, compare_scores);
+    const struct rh_finding_class *classes = findings->classes.data;
     uint32_t count = 0;
-    for (size_t i = 0; i < group_count && count < room; i++)
-        count = add_pairs(findings, sites, groups[i], pairs, count, room);
-    free(groups);
+    rh_vec_each (struct rh_finding_group, group, &findings->groups)
+        for (size_t i = 0; i < group->partner_count && count < room; i++)
+            count = add_pairs(sites, &classes[group->row.first], &classes[group->partners[i]],
+                              pairs, count, room);
     return count;
 }

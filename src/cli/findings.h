@@ -30,13 +30,20 @@ struct rh_finding_class {
     size_t site_count;
 };
 
+/* A group, with the numbers of its partners. */
+struct rh_finding_group {
+    struct rh_sidecar_group row;
+    const uint32_t *partners;
+    size_t partner_count;
+};
+
 struct rh_findings {
     const struct rh_analysis *analysis;
     struct rh_arena arena;
     struct rh_sources sources;
     RH_VEC(struct rh_sidecar_removed) removed;
     RH_VEC(struct rh_finding_class) classes;
-    RH_VEC(struct rh_sidecar_group) groups;
+    RH_VEC(struct rh_finding_group) groups; /* best first */
 };
 
 void rh_findings_describe(const struct rh_analysis *analysis, const struct rh_sites *sites,

@@ -46,9 +46,10 @@ static void write_plan(struct rh_sidecar_writer *writer, const struct plan *plan
     for (uint32_t i = 0; i < 2 * plan->count; i++)
         rh_sidecar_add_class(writer, &(struct rh_sidecar_class){i, "work x many", ""}, &i, 1);
     for (uint32_t i = 0; i < plan->count; i++)
-        rh_sidecar_add_group(writer,
-                             &(struct rh_sidecar_group){i, 2 * i, plan->same[i] ? 2 * i : 2 * i + 1,
-                                                        plan->scores[i], 0, "made up", NULL});
+        rh_sidecar_add_group(
+            writer,
+            &(struct rh_sidecar_group){i, 2 * i, plan->scores[i], 0, "made up", NULL, NULL, 0},
+            &(uint32_t){plan->same[i] ? 2 * i : 2 * i + 1}, 1);
     rh_sidecar_add_filter(writer, "candidates", plan->count);
 }
 

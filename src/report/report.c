@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/packed.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "report/evidence.h"
@@ -25,14 +26,10 @@ struct sources {
     uint32_t *class_of; /* by site */
     RH_VEC(struct rh_sidecar_class) classes;
     RH_VEC(struct rh_sidecar_group) groups;
-    struct rh_map group_of; /* pair of classes -> position in groups */
-    struct rh_map tried;    /* ids of candidates */
+    struct rh_map last_group; /* class -> position of its last group, plus 1 */
+    RH_VEC(size_t) before;    /* the same class's group before a group, plus 1, or 0 */
+    struct rh_map tried;      /* ids of candidates */
 };
-
-static uint64_t pair_of(uint32_t a, uint32_t b)
-{
-    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-}
 
 static enum rh_status load_classes(struct sources *s)
 {
@@ -59,10 +56,25 @@ static enum rh_status load_groups(struct sources *s)
     struct rh_sidecar_group group;
     bool more;
     while ((status = rh_sidecar_next_group(s->sidecar, &group, &more)) == RH_OK && more) {
-        rh_map_put(&s->group_of, pair_of(group.first, group.second), s->groups.len);
+        uint64_t before = 0;
+        rh_map_get(&s->last_group, group.first, &before);
+        rh_vec_push(&s->before, (size_t)before);
         rh_vec_push(&s->groups, group);
+        rh_map_put(&s->last_group, group.first, s->groups.len);
     }
     return status;
+}
+
+static const struct rh_sidecar_group *find_group(const struct sources *s, uint32_t a, uint32_t b)
+{
+    uint64_t at = 0;
+    rh_map_get(&s->last_group, a < b ? a : b, &at);
+    for (; at > 0; at = s->before.data[at - 1]) {
+        const struct rh_sidecar_group *group = &s->groups.data[at - 1];
+        if (rh_packed_has(group->partners, group->partners_len, a < b ? b : a))
+            return group;
+    }
+    return NULL;
 }
 
 static enum rh_status load_sources(struct sources *s)
@@ -78,7 +90,8 @@ static void release_sources(struct sources *s)
     free(s->class_of);
     rh_vec_free(&s->classes);
     rh_vec_free(&s->groups);
-    rh_map_release(&s->group_of);
+    rh_vec_free(&s->before);
+    rh_map_release(&s->last_group);
     rh_map_release(&s->tried);
 }
 
@@ -86,14 +99,14 @@ static void release_sources(struct sources *s)
 static void add_analysis(const struct sources *s, struct rh_report_candidate *out)
 {
     uint32_t a = s->class_of[out->first->number], b = s->class_of[out->second->number];
-    uint64_t position;
     out->first_locks = a == NO_CLASS ? "" : s->classes.data[a].locks;
     out->second_locks = b == NO_CLASS ? "" : s->classes.data[b].locks;
     out->first_threads = a == NO_CLASS ? "" : s->classes.data[a].threads;
     out->second_threads = b == NO_CLASS ? "" : s->classes.data[b].threads;
-    if (a == NO_CLASS || b == NO_CLASS || !rh_map_get(&s->group_of, pair_of(a, b), &position))
+    const struct rh_sidecar_group *group =
+        a == NO_CLASS || b == NO_CLASS ? NULL : find_group(s, a, b);
+    if (!group)
         return;
-    const struct rh_sidecar_group *group = &s->groups.data[position];
     out->why = group->why;
     out->object = group->object;
     out->score = group->score;

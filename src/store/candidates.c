@@ -2,15 +2,16 @@
  * Walks the candidates of a sidecar lazily.
  *
  * The sites of each class stand together in `members`, in the order of the source. A group is
- * walked as a matrix, a row for each site of its first class and a column for each of its second;
- * of a class with itself only the half with column >= row. The filter marks members: in the row of
- * a member that is not wanted only the columns of wanted members are looked at, so that a walk
- * costs what it finds.
+ * walked partner by partner, and each as a matrix, a row for each site of the group's first class
+ * and a column for each of the partner; of a class with itself only the half with column >= row.
+ * The filter marks members: in the row of a member that is not wanted only the columns of wanted
+ * members are looked at, so that a walk costs what it finds.
  */
 #include "store/candidates.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/packed.h"
 #include "store/sidecar_int.h"
 
 #include <stdlib.h>
@@ -22,9 +23,9 @@ struct member {
     bool wanted;
 };
 
-/* Sites by what they do to memory. */
+/* Sites by what they do to memory; fences do nothing to it. */
 struct tally {
-    uint64_t sites[RH_ACCESS_COUNT];
+    uint64_t sites, reads, atomics, atomic_reads;
 };
 
 struct class
@@ -52,6 +53,8 @@ struct rh_candidates {
     RH_VEC(uint32_t) wanted;                /* places in their class, class by class, rising */
     /* Where the walk is: the next pair to look at. */
     size_t group;
+    struct rh_packed_walk partners;
+    uint32_t partner;
     struct selection rows, columns;
     uint32_t row, column;
 };
@@ -71,6 +74,36 @@ static bool conflict(enum rh_access_kind a, enum rh_access_kind b)
 {
     return a != RH_ACCESS_FENCE && b != RH_ACCESS_FENCE && (writes(a) || writes(b)) &&
            (is_plain(a) || is_plain(b));
+}
+
+static void add_to_tally(struct tally *tally, enum rh_access_kind access)
+{
+    if (access == RH_ACCESS_FENCE)
+        return;
+    tally->sites++;
+    tally->reads += !writes(access);
+    tally->atomics += !is_plain(access);
+    tally->atomic_reads += !is_plain(access) && !writes(access);
+}
+
+/* All pairs, less those that only read, less those of two atomics; two atomic reads are both. */
+static uint64_t count_pairs(const struct tally *a, const struct tally *b)
+{
+    return a->sites * b->sites - a->reads * b->reads - a->atomics * b->atomics +
+           a->atomic_reads * b->atomic_reads;
+}
+
+/* Of n things, each with each and each with itself. */
+static uint64_t choose_two(uint64_t n)
+{
+    return n * (n + 1) / 2;
+}
+
+/* The same in one class. */
+static uint64_t count_own_pairs(const struct tally *a)
+{
+    return choose_two(a->sites) - choose_two(a->reads) - choose_two(a->atomics) +
+           choose_two(a->atomic_reads);
 }
 
 /* --- loading --- */
@@ -125,7 +158,7 @@ static enum rh_status load_members(struct rh_candidates *c)
         struct class *class = &c->classes.data[member->class_number];
         if (class->count++ == 0)
             class->first = i;
-        class->all.sites[member->site->access]++;
+        add_to_tally(&class->all, member->site->access);
     }
     return RH_OK;
 }
@@ -138,54 +171,44 @@ static int compare_groups(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static uint64_t count_pairs(const struct tally *a, const struct tally *b, bool same)
+/* All candidates of two classes, or those of which no site is wanted. */
+static uint64_t count_classes(const struct rh_candidates *c, uint32_t a, uint32_t b, bool unwanted)
 {
-    uint64_t pairs = 0;
-    for (int i = 0; i < RH_ACCESS_COUNT; i++) {
-        for (int j = same ? i : 0; j < RH_ACCESS_COUNT; j++) {
-            if (!conflict((enum rh_access_kind)i, (enum rh_access_kind)j))
-                continue;
-            /* Of n sites, n + 1 over 2: each with each, and each with itself. */
-            pairs +=
-                same && i == j ? a->sites[i] * (a->sites[i] + 1) / 2 : a->sites[i] * b->sites[j];
-        }
-    }
-    return pairs;
+    const struct class *x = &c->classes.data[a], *y = &c->classes.data[b];
+    const struct tally *of_x = unwanted ? &x->unwanted : &x->all;
+    return x == y ? count_own_pairs(of_x) : count_pairs(of_x, unwanted ? &y->unwanted : &y->all);
 }
 
-/* All candidates of a group, or those of which no site is wanted. */
-static uint64_t count_group(const struct rh_candidates *c, const struct rh_sidecar_group *group,
-                            bool unwanted)
+/* Marks the classes of a group that are in candidates; false if none is. */
+static bool mark_grouped(struct rh_candidates *c, const struct rh_sidecar_group *group)
 {
-    const struct class *first = &c->classes.data[group->first];
-    const struct class *second = &c->classes.data[group->second];
-    return unwanted ? count_pairs(&first->unwanted, &second->unwanted, first == second)
-                    : count_pairs(&first->all, &second->all, first == second);
+    struct rh_packed_walk walk = rh_packed_walk(group->partners, group->partners_len);
+    bool any = false;
+    for (uint32_t partner; rh_packed_next(&walk, &partner);) {
+        if (count_classes(c, group->first, partner, false) == 0)
+            continue;
+        c->classes.data[group->first].grouped = c->classes.data[partner].grouped = true;
+        any = true;
+    }
+    return any;
 }
 
 static enum rh_status load_groups(struct rh_candidates *c)
 {
-    struct rh_map pairs = RH_MAP_INIT;
-    enum rh_status status;
     for (;;) {
         struct rh_sidecar_group group;
         bool more;
-        status = rh_sidecar_next_group(c->sidecar, &group, &more);
-        if (status != RH_OK || !more)
+        enum rh_status status = rh_sidecar_next_group(c->sidecar, &group, &more);
+        if (status != RH_OK)
+            return status;
+        if (!more)
             break;
-        if (!rh_map_put(&pairs, (uint64_t)group.first << 32 | group.second, 0)) {
-            status = rh_sidecar_fail_damaged(c->sidecar, "groups");
-            break;
-        }
-        if (count_group(c, &group, false) == 0)
-            continue;
-        rh_vec_push(&c->groups, group);
-        c->classes.data[group.first].grouped = c->classes.data[group.second].grouped = true;
+        if (mark_grouped(c, &group))
+            rh_vec_push(&c->groups, group);
     }
-    rh_map_release(&pairs);
-    if (status == RH_OK && c->groups.len > 0)
+    if (c->groups.len > 0)
         qsort(c->groups.data, c->groups.len, sizeof *c->groups.data, compare_groups);
-    return status;
+    return RH_OK;
 }
 
 enum rh_status rh_candidates_open(struct rh_sidecar *sidecar,
@@ -256,15 +279,14 @@ static const struct class *first_class(const struct rh_candidates *c)
 
 static const struct class *second_class(const struct rh_candidates *c)
 {
-    return &c->classes.data[c->groups.data[c->group].second];
+    return &c->classes.data[c->partner];
 }
 
 static bool conflicts_with_any(enum rh_access_kind access, const struct class *class)
 {
-    for (int i = 0; i < RH_ACCESS_COUNT; i++)
-        if (class->all.sites[i] > 0 && conflict(access, (enum rh_access_kind)i))
-            return true;
-    return false;
+    struct tally one = {0};
+    add_to_tally(&one, access);
+    return count_pairs(&one, &class->all) > 0;
 }
 
 static void start_row(struct rh_candidates *c, uint32_t row)
@@ -284,14 +306,25 @@ static void start_row(struct rh_candidates *c, uint32_t row)
         c->column = find_place(&c->columns, place);
 }
 
+/* Goes to the next partner of the group; false if it has no more. */
+static bool start_partner(struct rh_candidates *c)
+{
+    if (!rh_packed_next(&c->partners, &c->partner))
+        return false;
+    c->rows = second_class(c)->wanted_count > 0 ? select_all(first_class(c))
+                                                : select_wanted(c, first_class(c));
+    start_row(c, 0);
+    return true;
+}
+
 static void start_group(struct rh_candidates *c, size_t group)
 {
     c->group = group;
     if (group >= c->groups.len)
         return;
-    c->rows = second_class(c)->wanted_count > 0 ? select_all(first_class(c))
-                                                : select_wanted(c, first_class(c));
-    start_row(c, 0);
+    const struct rh_sidecar_group *row = &c->groups.data[group];
+    c->partners = rh_packed_walk(row->partners, row->partners_len);
+    start_partner(c);
 }
 
 void rh_candidates_restart(struct rh_candidates *c, const struct rh_candidates_filter *filter)
@@ -307,7 +340,7 @@ void rh_candidates_restart(struct rh_candidates *c, const struct rh_candidates_f
             if (member->wanted)
                 rh_vec_push(&c->wanted, place);
             else
-                class->unwanted.sites[member->site->access]++;
+                add_to_tally(&class->unwanted, member->site->access);
         }
         class->wanted_count = (uint32_t)(c->wanted.len - class->first_wanted);
     }
@@ -359,10 +392,13 @@ static bool next_in_row(struct rh_candidates *c, struct rh_candidate *candidate)
 
 bool rh_candidates_next(struct rh_candidates *c, struct rh_candidate *candidate)
 {
-    for (; c->group < c->groups.len; start_group(c, c->group + 1))
+    while (c->group < c->groups.len) {
         for (; c->row < c->rows.count; start_row(c, c->row + 1))
             if (next_in_row(c, candidate))
                 return true;
+        if (!start_partner(c))
+            start_group(c, c->group + 1);
+    }
     return false;
 }
 
@@ -372,9 +408,12 @@ void rh_candidates_count(const struct rh_candidates *c, struct rh_candidates_tot
 {
     *totals = (struct rh_candidates_totals){.groups = c->groups.len};
     rh_vec_each (struct rh_sidecar_group, group, &c->groups) {
-        uint64_t all = count_group(c, group, false);
-        totals->candidates += all;
-        totals->wanted += all - count_group(c, group, true);
+        struct rh_packed_walk walk = rh_packed_walk(group->partners, group->partners_len);
+        for (uint32_t partner; rh_packed_next(&walk, &partner);) {
+            uint64_t all = count_classes(c, group->first, partner, false);
+            totals->candidates += all;
+            totals->wanted += all - count_classes(c, group->first, partner, true);
+        }
     }
     rh_vec_each (struct class, class, &c->classes)
         totals->sites += class->grouped ? class->count : 0;

@@ -9,7 +9,8 @@
  *
  * A group of two classes of some thousand sites stands for millions of candidates: they are made
  * while walking and never held. Memory is that of the sites and groups. Every candidate comes once,
- * groups by falling score (then by number), and in a group by place.
+ * groups by falling score (then by number), a group's partners by number, and two
+ * classes by place.
  */
 #ifndef RH_STORE_CANDIDATES_H
 #define RH_STORE_CANDIDATES_H

@@ -19,6 +19,8 @@ struct program {
     uint32_t class_of[MAX_SITES]; /* class_count: none */
     uint32_t group_of[MAX_CLASSES][MAX_CLASSES];
     struct rh_sidecar_group groups[MAX_CLASSES * MAX_CLASSES];
+    uint32_t partners[MAX_CLASSES * MAX_CLASSES][MAX_CLASSES];
+    uint32_t partner_counts[MAX_CLASSES * MAX_CLASSES];
     uint64_t wanted; /* a bit for each site */
 };
 
@@ -56,20 +58,29 @@ static void draw_sites(struct program *p, uint64_t round)
     }
 }
 
+/* The partners of a class are dealt to two groups, or to neither. */
 static void draw_groups(struct program *p, uint64_t round)
 {
+    enum { SHARES = 3 };
     for (uint32_t a = 0; a < p->class_count; a++) {
-        for (uint32_t b = a; b < p->class_count; b++) {
-            uint64_t dice = draw(round, 300 + a * MAX_CLASSES + b);
-            bool grouped = dice % 3 > 0;
-            p->group_of[a][b] = p->group_of[b][a] = grouped ? p->group_count : NO_GROUP;
-            struct rh_sidecar_group group = {.number = p->group_count,
-                                             .first = a,
-                                             .second = b,
-                                             .score = (uint32_t)(dice >> 8) % 4,
-                                             .why = "why"};
-            if (grouped)
-                p->groups[p->group_count++] = group;
+        for (uint32_t share = 0; share < SHARES; share++) {
+            uint32_t group = p->group_count, count = 0;
+            for (uint32_t b = a; b < p->class_count; b++) {
+                uint64_t dice = draw(round, 300 + a * MAX_CLASSES + b);
+                if (dice % SHARES != share)
+                    continue;
+                p->group_of[a][b] = p->group_of[b][a] = share ? group : NO_GROUP;
+                p->partners[group][count++] = b;
+            }
+            if (share == 0 || count == 0)
+                continue;
+            p->groups[group] =
+                (struct rh_sidecar_group){.number = group,
+                                          .first = a,
+                                          .score = (uint32_t)draw(round, 900 + group) % 4,
+                                          .why = "why"};
+            p->partner_counts[group] = count;
+            p->group_count++;
         }
     }
 }
@@ -98,7 +109,7 @@ static struct rh_sidecar *write_program(const struct program *p, const char *pat
         rh_sidecar_add_class(writer, &(struct rh_sidecar_class){c, "main", ""}, sites, count);
     }
     for (uint32_t g = 0; g < p->group_count; g++)
-        rh_sidecar_add_group(writer, &p->groups[g]);
+        rh_sidecar_add_group(writer, &p->groups[g], p->partners[g], p->partner_counts[g]);
     assert_status(RH_OK, rh_sidecar_commit(writer));
     struct rh_sidecar *sidecar;
     assert_status(RH_OK, rh_sidecar_open(path, &sidecar));
@@ -261,8 +272,9 @@ static struct rh_sidecar *write_vast_program(const char *path)
     }
     for (uint32_t a = 0, number = 0; a < VAST_CLASSES; a++)
         for (uint32_t b = a; b < VAST_CLASSES; b++)
-            rh_sidecar_add_group(writer,
-                                 &(struct rh_sidecar_group){number++, a, b, 50, 0, "why", NULL});
+            rh_sidecar_add_group(
+                writer, &(struct rh_sidecar_group){number++, a, 50, 0, "why", NULL, NULL, 0}, &b,
+                1);
     assert_status(RH_OK, rh_sidecar_commit(writer));
     struct rh_sidecar *sidecar;
     assert_status(RH_OK, rh_sidecar_open(path, &sidecar));

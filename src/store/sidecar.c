@@ -29,7 +29,7 @@ const char rh_sidecar_schema[] =
     " objects INTEGER);"
     "CREATE TABLE classes (number INTEGER PRIMARY KEY, threads INTEGER, locks INTEGER);"
     "CREATE TABLE class_sites (site INTEGER PRIMARY KEY, class INTEGER);"
-    "CREATE TABLE \"groups\" (number INTEGER PRIMARY KEY, first INTEGER, second INTEGER,"
+    "CREATE TABLE \"groups\" (number INTEGER PRIMARY KEY, first INTEGER, partners BLOB,"
     " score INTEGER, flags INTEGER, why INTEGER, object INTEGER);";
 
 const char *const rh_sidecar_meta_names[RH_SIDECAR_META_COUNT] = {

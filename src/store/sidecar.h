@@ -85,17 +85,18 @@
  *     class_sites
  *       site           integer   primary key, sites.number: a site is in one class at most
  *       class          integer   classes.number
- *     "groups"   of candidates: every pair of a site of `first` and a site of `second`; if both are
+ *     "groups"   of candidates: every pair of a site of `first` and a site of a partner; if that is
  *                the same class, every unordered pair of its sites, each site with itself too
  *       number         integer   primary key
  *       first          integer   classes.number
- *       second         integer   classes.number, not below first; the two are in no other group
+ *       partners       blob      classes.number of some, none below first, packed as
+ *                                base/packed.h says; two classes are in one group at most
  *       score          integer   0 to 100: how likely and how severe a race would be
  *       flags          integer   enum rh_sidecar_group_flags, or'ed
  *       why            integer   texts.id: why the pairs remain, and what the score is made of
  *       object         integer   texts.id: the memory they meet in; NULL if unknown
  *
- * Format 2 is all of the above; format 1 had no tables of the analysis.
+ * Format 4 is all of the above; format 3 had a row for each pair of classes in groups.
  */
 #ifndef RH_STORE_SIDECAR_H
 #define RH_STORE_SIDECAR_H
@@ -108,7 +109,7 @@
 #include <stdint.h>
 
 #define RH_SIDECAR_ID      0x52485343 /* "RHSC" */
-#define RH_SIDECAR_VERSION 3
+#define RH_SIDECAR_VERSION 4
 #define RH_SIDECAR_SUFFIX  ".racehive"
 
 /* Facts about the build: enum suffix, name in the table. The writer sets the first two itself. */

@@ -52,13 +52,17 @@ enum rh_sidecar_group_flags {
 
 enum { RH_SCORE_MAX = 100 };
 
+/* A class and its partners: see store/sidecar.h. */
 struct rh_sidecar_group {
     uint32_t number;
-    uint32_t first, second; /* classes, first <= second */
+    uint32_t first; /* class */
     uint32_t score;
     uint32_t flags; /* enum rh_sidecar_group_flags */
     const char *why;
     const char *object; /* or NULL */
+    /* Classes, not below `first`, as base/packed.h has them; only when read. */
+    const void *partners;
+    size_t partners_len;
 };
 
 /*
@@ -76,7 +80,9 @@ void rh_sidecar_add_unknown(struct rh_sidecar_writer *writer, const char *name, 
                             uint64_t objects);
 void rh_sidecar_add_class(struct rh_sidecar_writer *writer, const struct rh_sidecar_class *row,
                           const uint32_t *sites, size_t site_count);
-void rh_sidecar_add_group(struct rh_sidecar_writer *writer, const struct rh_sidecar_group *group);
+/* Partners are classes in rising order. No two classes may be in two groups; nobody looks. */
+void rh_sidecar_add_group(struct rh_sidecar_writer *writer, const struct rh_sidecar_group *group,
+                          const uint32_t *partners, size_t partner_count);
 
 /*
  * Reading. Each walks its table in the order of numbers; at the end *more is false and the walk

@@ -1,7 +1,10 @@
 /* Reads the tables of the analysis from a sidecar, with the distrust of sidecar_read.c. */
 #include "store/sidecar_analysis.h"
 
+#include "base/packed.h"
 #include "store/sidecar_int.h"
+
+#include <string.h>
 
 static enum rh_status load_texts(struct rh_sidecar *sc)
 {
@@ -158,6 +161,18 @@ enum rh_status rh_sidecar_next_class_site(struct rh_sidecar *sc, uint32_t *site,
     return RH_OK;
 }
 
+static bool read_partners(struct rh_sidecar *sc, sqlite3_stmt *row, struct rh_sidecar_group *group)
+{
+    const void *bytes = sqlite3_column_blob(row, 2);
+    size_t len = (size_t)sqlite3_column_bytes(row, 2);
+    if (sqlite3_column_type(row, 2) != SQLITE_BLOB ||
+        !rh_packed_is_sound(bytes, len, group->first, sc->class_count))
+        return false;
+    group->partners = memcpy(rh_arena_alloc(&sc->arena, len), bytes, len);
+    group->partners_len = len;
+    return true;
+}
+
 enum rh_status rh_sidecar_next_group(struct rh_sidecar *sc, struct rh_sidecar_group *group,
                                      bool *more)
 {
@@ -169,8 +184,7 @@ enum rh_status rh_sidecar_next_group(struct rh_sidecar *sc, struct rh_sidecar_gr
         return status;
     sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_GROUPS];
     if (!rh_sidecar_read_number(row, 1, sc->class_count, &group->first) ||
-        !rh_sidecar_read_number(row, 2, sc->class_count, &group->second) ||
-        group->first > group->second ||
+        !read_partners(sc, row, group) ||
         !rh_sidecar_read_number(row, 3, RH_SCORE_MAX + 1, &group->score) ||
         !rh_sidecar_read_number(row, 4, RH_SIDECAR_NUMBER_LIMIT, &group->flags) ||
         !read_text(sc, row, 5, &group->why) || !read_optional_text(sc, row, 6, &group->object))

@@ -2,6 +2,7 @@
 #include "store/sidecar_analysis.h"
 
 #include "base/mem.h"
+#include "base/packed.h"
 #include "store/scratch_test.h"
 
 #include <stdio.h>
@@ -153,9 +154,12 @@ static void classes_and_groups_come_back(void **state)
                          (const uint32_t[]){3, 0}, 2);
     rh_sidecar_add_class(writer, &(struct rh_sidecar_class){1, "worker x many", ""},
                          (const uint32_t[]){2}, 1);
-    rh_sidecar_add_group(writer, &(struct rh_sidecar_group){0, 0, 1, 100, RH_GROUP_BUSY_WAIT, "why",
-                                                            "global counter"});
-    rh_sidecar_add_group(writer, &(struct rh_sidecar_group){1, 1, 1, 0, 0, "main", ""});
+    rh_sidecar_add_group(
+        writer,
+        &(struct rh_sidecar_group){0, 0, 100, RH_GROUP_BUSY_WAIT, "why", "global counter", NULL, 0},
+        (const uint32_t[]){0, 1}, 2);
+    rh_sidecar_add_group(writer, &(struct rh_sidecar_group){1, 1, 0, 0, "main", "", NULL, 0},
+                         (const uint32_t[]){1}, 1);
     assert_status(RH_OK, rh_sidecar_commit(writer));
     struct rh_sidecar *sidecar = open_sidecar(path);
     struct rh_sidecar_class classes[3];
@@ -173,7 +177,9 @@ static void classes_and_groups_come_back(void **state)
     assert_string_equal(classes[0].locks, "&q->lock");
     assert_string_equal(classes[1].threads, "worker x many");
     assert_string_equal(classes[1].locks, "");
-    assert_int_equal(groups[0].second, 1);
+    assert_true(rh_packed_has(groups[0].partners, groups[0].partners_len, 0));
+    assert_true(rh_packed_has(groups[0].partners, groups[0].partners_len, 1));
+    assert_false(rh_packed_has(groups[1].partners, groups[1].partners_len, 0));
     assert_int_equal(groups[0].score, 100);
     assert_int_equal(groups[0].flags, RH_GROUP_BUSY_WAIT);
     assert_string_equal(groups[0].why, "why");
@@ -271,7 +277,7 @@ enum mistake {
     CLASSES_SWAPPED,
     CLASS_NOT_ADDED,
     SCORE_TOO_HIGH,
-    SECOND_GROUP_OF_CLASSES,
+    NO_PARTNERS,
     MISTAKE_COUNT
 };
 
@@ -288,12 +294,9 @@ static void make_mistake(struct rh_sidecar_writer *writer, enum mistake mistake)
                          1);
     group.number = mistake == GROUP_OUT_OF_ORDER;
     group.first = mistake == CLASSES_SWAPPED;
-    group.second = mistake == CLASS_NOT_ADDED ? 2 : 0;
     group.score = mistake == SCORE_TOO_HIGH ? RH_SCORE_MAX + 1 : 0;
-    rh_sidecar_add_group(writer, &group);
-    group.number = 1;
-    if (mistake == SECOND_GROUP_OF_CLASSES)
-        rh_sidecar_add_group(writer, &group);
+    rh_sidecar_add_group(writer, &group, &sites[mistake == CLASS_NOT_ADDED ? 2 : 0],
+                         mistake != NO_PARTNERS);
 }
 
 static void unsound_tables_are_refused(void **state)

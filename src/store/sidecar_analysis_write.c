@@ -1,6 +1,7 @@
 /* Writes the tables of the analysis into a sidecar, and keeps them sound while they are made. */
 #include "store/sidecar_analysis.h"
 
+#include "base/packed.h"
 #include "store/sidecar_int.h"
 
 static struct rh_db_value put_words(struct rh_sidecar_writer *w, const char *text)
@@ -82,25 +83,29 @@ void rh_sidecar_add_class(struct rh_sidecar_writer *w, const struct rh_sidecar_c
     }
 }
 
-static enum rh_status check_group(struct rh_sidecar_writer *w, const struct rh_sidecar_group *group)
+static enum rh_status check_group(struct rh_sidecar_writer *w, const struct rh_sidecar_group *group,
+                                  const struct rh_strbuf *packed)
 {
-    if (group->first > group->second || group->second >= w->counts[RH_SIDECAR_INSERT_CLASSES])
-        return rh_fail(RH_ERR_INTERNAL, "group %u is of classes %u and %u, which is no pair",
-                       group->number, group->first, group->second);
+    if (!rh_packed_is_sound(packed->data, packed->len, group->first,
+                            w->counts[RH_SIDECAR_INSERT_CLASSES]))
+        return rh_fail(RH_ERR_INTERNAL, "group %u of class %u has no partners, or wrong ones",
+                       group->number, group->first);
     if (group->score > RH_SCORE_MAX)
         return rh_fail(RH_ERR_INTERNAL, "group %u has a score of %u", group->number, group->score);
-    if (!rh_map_put(&w->grouped, (uint64_t)group->first << 32 | group->second, 0))
-        return rh_fail(RH_ERR_INTERNAL, "group %u is the second of classes %u and %u",
-                       group->number, group->first, group->second);
     return RH_OK;
 }
 
-void rh_sidecar_add_group(struct rh_sidecar_writer *w, const struct rh_sidecar_group *group)
+void rh_sidecar_add_group(struct rh_sidecar_writer *w, const struct rh_sidecar_group *group,
+                          const uint32_t *partners, size_t partner_count)
 {
     if (!rh_sidecar_take_number(w, RH_SIDECAR_INSERT_GROUPS, "group", group->number))
         return;
-    rh_sidecar_keep(w, check_group(w, group));
+    struct rh_strbuf packed = RH_STRBUF_INIT;
+    rh_packed_add(&packed, partners, partner_count);
+    rh_sidecar_keep(w, check_group(w, group, &packed));
     RH_SIDECAR_INSERT(w, GROUPS, rh_db_int(group->number), rh_db_int(group->first),
-                      rh_db_int(group->second), rh_db_int(group->score), rh_db_int(group->flags),
-                      put_words(w, group->why), put_optional(w, group->object));
+                      rh_db_blob(packed.data, packed.len), rh_db_int(group->score),
+                      rh_db_int(group->flags), put_words(w, group->why),
+                      put_optional(w, group->object));
+    rh_strbuf_release(&packed);
 }

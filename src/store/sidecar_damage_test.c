@@ -27,7 +27,8 @@ static void add_analysis(struct rh_sidecar_writer *writer)
     for (uint32_t i = 0; i < CLASS_COUNT; i++) {
         const uint32_t sites[] = {i, i + CLASS_COUNT};
         rh_sidecar_add_class(writer, &(struct rh_sidecar_class){i, "main", ""}, sites, 2);
-        rh_sidecar_add_group(writer, &(struct rh_sidecar_group){i, 0, i, 50, 0, "why", "global"});
+        rh_sidecar_add_group(
+            writer, &(struct rh_sidecar_group){i, 0, 50, 0, "why", "global", NULL, 0}, &i, 1);
     }
 }
 
@@ -279,7 +280,7 @@ static void unsound_contents_are_refused(void **state)
         const char *message;
     } wounds[] = {
         {"PRAGMA application_id = 1", "not a .racehive file"},
-        {"PRAGMA user_version = 4", "update racehive"},
+        {"PRAGMA user_version = 5", "update racehive"},
         {"PRAGMA user_version = 1", "of an older racehive: build the program again"},
         {"PRAGMA user_version = 0", "damaged"},
         {"PRAGMA user_version = -1", "damaged"},
@@ -348,8 +349,11 @@ static void unsound_contents_are_refused(void **state)
         {"UPDATE class_sites SET class = NULL WHERE site = 7", "class_sites"},
         {"DELETE FROM \"groups\" WHERE number = 7", "groups"},
         {"UPDATE \"groups\" SET first = 8 WHERE number = 7", "groups"},
-        {"UPDATE \"groups\" SET second = 100 WHERE number = 7", "groups"},
-        {"UPDATE \"groups\" SET second = 8 WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET partners = x'6400' WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET partners = x'0780' WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET partners = x'' WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET partners = NULL WHERE number = 7", "groups"},
+        {"UPDATE \"groups\" SET partners = '88' WHERE number = 7", "groups"},
         {"UPDATE \"groups\" SET score = 101 WHERE number = 7", "groups"},
         {"UPDATE \"groups\" SET flags = -1 WHERE number = 7", "groups"},
         {"UPDATE \"groups\" SET why = NULL WHERE number = 7", "groups"},

@@ -64,7 +64,6 @@ struct rh_sidecar_writer {
      * not known, before it is met as the holder of a site. */
     RH_VEC(struct rh_sidecar_function) function_rows;
     struct rh_bitset classed; /* sites that have a class */
-    struct rh_map grouped;    /* set of pairs of classes that have a group */
     bool is_reproducible;     /* nothing that differs from build to build may be written */
 };
 
@@ -115,7 +114,7 @@ struct rh_db_value rh_sidecar_put_location(struct rh_sidecar_writer *w,
     X(CLASSES, "SELECT number, threads, locks FROM classes ORDER BY number")                       \
     X(CLASS_COUNT, "SELECT max(number) FROM classes")                                              \
     X(CLASS_SITES, "SELECT site, class FROM class_sites ORDER BY site")                            \
-    X(GROUPS, "SELECT number, first, second, score, flags, why, object FROM \"groups\""            \
+    X(GROUPS, "SELECT number, first, partners, score, flags, why, object FROM \"groups\""          \
               " ORDER BY number")
 
 enum rh_sidecar_query {

@@ -77,7 +77,6 @@ static void free_writer(struct rh_sidecar_writer *w)
     rh_strmap_release(&w->locations);
     rh_strmap_release(&w->texts);
     rh_bitset_release(&w->classed);
-    rh_map_release(&w->grouped);
     rh_vec_free(&w->function_rows);
     rh_strbuf_release(&w->key);
     rh_arena_release(&w->arena);

@@ -54,18 +54,22 @@ static void add_few_groups(struct rh_sidecar_writer *writer)
         {{2, "worker x many", "&stats"}, {3}, 1}, {{3, "main", ""}, {4}, 1},
         {{4, "worker x many", ""}, {5}, 1},       {{5, "main, handler of SIGINT", ""}, {6}, 1},
     };
-    static const struct rh_sidecar_group groups[] = {
-        {0, 0, 0, 60, 0, "no lock is held (60)", "heap block from bank.c:12"},
-        {1, 0, 1, 85, 0, "no lock in common (60), a lock elsewhere (25)",
-         "heap block from bank.c:12"},
-        {2, 2, 2, 99, 0, "never shown: both are atomic", "global counter"},
-        {3, 2, 3, 40, 0, "atomic meets plain (40)", "global counter"},
-        {4, 4, 5, 100, RH_GROUP_BUSY_WAIT, "a loop waits for it (100)", NULL},
+    static const struct {
+        struct rh_sidecar_group row;
+        uint32_t partner;
+    } groups[] = {
+        {{0, 0, 60, 0, "no lock is held (60)", "heap block from bank.c:12", NULL, 0}, 0},
+        {{1, 0, 85, 0, "no lock in common (60), a lock elsewhere (25)", "heap block from bank.c:12",
+          NULL, 0},
+         1},
+        {{2, 2, 99, 0, "never shown: both are atomic", "global counter", NULL, 0}, 2},
+        {{3, 2, 40, 0, "atomic meets plain (40)", "global counter", NULL, 0}, 3},
+        {{4, 4, 100, RH_GROUP_BUSY_WAIT, "a loop waits for it (100)", NULL, NULL, 0}, 5},
     };
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         rh_sidecar_add_class(writer, &classes[i].row, classes[i].sites, classes[i].count);
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        rh_sidecar_add_group(writer, &groups[i]);
+        rh_sidecar_add_group(writer, &groups[i].row, &groups[i].partner, 1);
 }
 
 static void add_removed(struct rh_sidecar_writer *writer, const char *bank, const char *stats)
@@ -129,7 +133,9 @@ static void add_vast(struct rh_sidecar_writer *writer)
     for (uint32_t a = 0, number = 0; a < VAST_CLASSES; a++)
         for (uint32_t b = a; b < VAST_CLASSES; b++, number++)
             rh_sidecar_add_group(
-                writer, &(struct rh_sidecar_group){number, a, b, 50, 0, "no lock is held", NULL});
+                writer,
+                &(struct rh_sidecar_group){number, a, 50, 0, "no lock is held", NULL, NULL, 0}, &b,
+                1);
     rh_sidecar_add_filter(writer, "candidates", 18003000);
 }
 
@@ -149,7 +155,8 @@ static void add_hostile(struct rh_sidecar_writer *writer, const char *folder)
     const uint32_t number = 0;
     rh_sidecar_add_site(writer, &site);
     rh_sidecar_add_class(writer, &(struct rh_sidecar_class){0, HOSTILE, HOSTILE}, &number, 1);
-    rh_sidecar_add_group(writer, &(struct rh_sidecar_group){0, 0, 0, 50, 0, HOSTILE, HOSTILE});
+    rh_sidecar_add_group(writer, &(struct rh_sidecar_group){0, 0, 50, 0, HOSTILE, HOSTILE, NULL, 0},
+                         &number, 1);
     rh_sidecar_add_filter(writer, "candidates", 1);
     free(file);
 }
