@@ -27,6 +27,7 @@ struct options {
     uint64_t seed;
     uint64_t exitcode; /* UINT64_MAX: not given */
     bool show_output;
+    bool ask;
     const char *store, *json, *symbols, *hive;
 };
 
@@ -248,6 +249,7 @@ static enum rh_status run(const struct rh_args *args, struct options *options)
             .longest_pause_us = (uint32_t)(options->longest_pause_ms * US_PER_MS),
             .time_limit_ns = options->timeout * 1000000000,
             .shows_output = options->show_output,
+            .asks = options->ask,
         };
         struct rh_crowd_result result;
         bool raced = false;
@@ -310,6 +312,8 @@ enum rh_status rh_cmd_run(int argc, char **argv)
                        "exit status if there is a true race (66); 0 keeps the program's"),
         RH_OPTION_FLAG("show-output", &options.show_output,
                        "show the output of every run, not only of the first"),
+        RH_OPTION_FLAG("ask", &options.ask,
+                       "ask whoever interrupts a single run whether the program misbehaved"),
         RH_OPTION_UINT("seed", &options.seed, "N", "start of the random choices"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
                          "take the candidates from FILE, the program's .racehive file"),

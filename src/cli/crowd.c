@@ -44,6 +44,7 @@ struct crowd {
 };
 
 static atomic_int interrupt_signal;
+static atomic_bool was_typed;        /* an interrupt, at the terminal */
 static atomic_int signal_to_pass_on; /* one that a single run has not got itself */
 
 /* What the terminal sends, the kernel has sent to a single run as well: it is in our group. */
@@ -53,6 +54,8 @@ static void note_interrupt(int signal, siginfo_t *info, void *context)
     atomic_store(&interrupt_signal, signal);
     if (info->si_code != SI_KERNEL)
         atomic_store(&signal_to_pass_on, signal);
+    else if (signal == SIGINT)
+        atomic_store(&was_typed, true);
 }
 
 /* --- standard input: every run reads the same --- */
@@ -177,10 +180,31 @@ static int shell_status(const struct rh_runs_end *end)
     return end->signal ? 128 + end->signal : end->exit_status;
 }
 
+/* Whoever interrupts a program at a terminal may have seen what no signal tells: that it hangs, or
+ * does the wrong thing. No terminal, no answer. */
+static bool ask_whether_it_misbehaved(const char *program)
+{
+    FILE *terminal = fopen("/dev/tty", "r+e");
+    char answer[16] = "";
+    if (!terminal)
+        return false;
+    fprintf(terminal, "\nracehive: did %s hang or do something wrong? [y/N] ", program);
+    fflush(terminal);
+    bool said = fgets(answer, sizeof answer, terminal) && (answer[0] == 'y' || answer[0] == 'Y');
+    fclose(terminal);
+    return said;
+}
+
+static bool is_said_to_misbehave(const struct crowd *c)
+{
+    return c->options->asks && !c->is_many && atomic_load(&was_typed) &&
+           ask_whether_it_misbehaved(c->options->program);
+}
+
 static enum rh_status complete(struct crowd *c, struct job *job)
 {
     static struct rh_execution_ending ending; /* large, and only one at a time */
-    bool hung = job->ended_at != 0;
+    bool hung = job->ended_at != 0 || is_said_to_misbehave(c);
     rh_execution_finish(job->execution, hung, &ending);
     int exit_status = shell_status(&ending.end);
     if (!c->result->exit_status)
@@ -324,6 +348,7 @@ static enum rh_status loop(struct crowd *c)
     uint32_t active = 1;
     atomic_store(&interrupt_signal, 0);
     atomic_store(&signal_to_pass_on, 0);
+    atomic_store(&was_typed, false);
     for (int i = 0; i < INTERRUPTS; i++)
         if (sigaction(interrupts[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
             sigaction(interrupts[i], &noting, NULL);

@@ -23,6 +23,7 @@ struct rh_crowd_options {
     uint32_t longest_pause_us;
     uint64_t time_limit_ns; /* of a run; 0: found out by the first ones */
     bool shows_output;      /* of every run, not only of the first */
+    bool asks;              /* whoever interrupts a single run, whether it misbehaved */
 };
 
 struct rh_crowd_result {

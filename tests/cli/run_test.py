@@ -7,10 +7,12 @@ Usage: run_test.py RACEHIVE RACEHIVE_CC [unittest option...]
 import fcntl
 import json
 import os
+import pty
 import random
 import resource
 import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -455,6 +457,42 @@ class Interrupts(RunCase):
             self.assertEqual(status, 128 + number)
             self.assertEqual(self.runs(), done)
             os.remove(self.log)
+
+    def interrupt_at_terminal(self, answer, *words):
+        """What the terminal shows when somebody types an interrupt, and then an answer."""
+        child, master = pty.fork()
+        if child == 0:
+            os.chdir(self.folder)
+            os.execve(RACEHIVE, [RACEHIVE, "run", f"--store={self.store}", *words, "./subject",
+                                 "wait"], self.environment())
+        self.wait_for(lambda: self.lines("waits"), "run under way")
+        os.write(master, b"\x03" + answer)
+        text = b""
+        try:
+            while chunk := os.read(master, 4096):
+                text += chunk
+        except OSError:
+            pass  # how a terminal says that the other side is closed
+        os.close(master)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 128 + signal.SIGINT)
+        os.remove(self.log)
+        return text
+
+    def count_hung(self):
+        store = sqlite3.connect(self.store)
+        hung = store.execute("SELECT hung FROM totals").fetchone()[0]
+        store.close()
+        return hung
+
+    def test_asks_whether_it_misbehaved(self):
+        for answer, hung in ((b"y\n", 1), (b"n\n", 1), (b"\n", 1), (b"\x04", 1), (b"Y\n", 2)):
+            self.assertIn(b"hang or do something wrong?",
+                          self.interrupt_at_terminal(answer, "--ask", "--exitcode=0"))
+            self.assertEqual(self.count_hung(), hung)
+        self.assertNotIn(b"wrong?", self.interrupt_at_terminal(b"y\n", "--exitcode=0"))
+        self.assertEqual(self.count_hung(), 2)
+        status, _, error = self.interrupt(signal.SIGINT, "--ask", "--exitcode=0")
+        self.assertEqual((status, self.count_hung()), (128 + signal.SIGINT, 2), error)
 
     def test_while_reading_the_input(self):
         process = self.start("--runs=3", "./subject", "read", stdin=subprocess.PIPE)
