@@ -371,6 +371,40 @@ static void collect_function(struct collector *c, struct rh_function *fn)
         c->out->all.data[i].skip = RH_SKIP_IGNORED_FUNCTION;
 }
 
+/* --- what users want left out --- */
+
+static bool is_place_named(const struct rh_config *config, const struct rh_loc *loc)
+{
+    for (; loc; loc = loc->inlined_at)
+        if (rh_config_matches(config, RH_CONFIG_RACE, loc->function) ||
+            rh_config_matches(config, RH_CONFIG_RACE, loc->linkage) ||
+            rh_config_matches(config, RH_CONFIG_RACE, loc->file))
+            return true;
+    return false;
+}
+
+static bool is_suppressed(const struct rh_config *config, const struct rh_access *a)
+{
+    if (is_place_named(config, a->inst->loc ? a->inst->loc : a->inst->fn->loc) ||
+        rh_config_matches(config, RH_CONFIG_RACE, a->inst->fn->name))
+        return true;
+    const struct rh_value *base = a->pointer ? rh_ir_base(a->pointer, NULL, NULL) : NULL;
+    return base && base->kind == RH_VALUE_GLOBAL &&
+           rh_config_matches(config, RH_CONFIG_RACE, base->name);
+}
+
+static void suppress(const struct rh_config *config, struct rh_accesses *accesses)
+{
+    if (!config || !rh_config_has(config, RH_CONFIG_RACE))
+        return;
+    rh_vec_each (struct rh_access, a, &accesses->all) {
+        if (a->skip != RH_SKIP_COUNT || !is_suppressed(config, a))
+            continue;
+        a->skip = RH_SKIP_SUPPRESSED;
+        accesses->skipped[RH_SKIP_SUPPRESSED]++;
+    }
+}
+
 static bool has_acquire_fence(const struct rh_accesses *accesses)
 {
     for (size_t i = 0; i < accesses->all.len; i++)
@@ -391,7 +425,8 @@ static void note_fences(struct rh_accesses *accesses)
     }
 }
 
-void rh_accesses_collect(struct rh_module *m, struct rh_accesses *out)
+void rh_accesses_collect(struct rh_module *m, const struct rh_config *config,
+                         struct rh_accesses *out)
 {
     memset(out, 0, sizeof *out);
     out->module = m;
@@ -405,6 +440,7 @@ void rh_accesses_collect(struct rh_module *m, struct rh_accesses *out)
     out->first_of[count] = (uint32_t)out->all.len;
     rh_map_release(&c.escapes);
     note_fences(out);
+    suppress(config, out);
 }
 
 void rh_accesses_release(struct rh_accesses *a)
@@ -431,7 +467,8 @@ bool rh_access_is_site(const struct rh_access *a)
     case RH_SKIP_COUNT:
         return true;
     case RH_SKIP_IGNORED_FUNCTION: /* what orders threads must be seen, whoever looks away */
-    case RH_SKIP_NEVER_RUN:        /* nothing depends on it, if it is so */
+    case RH_SKIP_SUPPRESSED:
+    case RH_SKIP_NEVER_RUN: /* nothing depends on it, if it is so */
     case RH_SKIP_NO_OBJECT:
     case RH_SKIP_ONLY_READ:
     case RH_SKIP_NOT_PARALLEL:

@@ -12,6 +12,7 @@
 #ifndef RH_ANALYSIS_ACCESS_H
 #define RH_ANALYSIS_ACCESS_H
 
+#include "base/config.h"
 #include "base/vec.h"
 #include "ir/ir.h"
 #include "racehive/image.h"
@@ -31,6 +32,7 @@ enum { RH_ACCESS_MAX = 8 };
     X(LIBRARY_INDIRECT, "memory that a library call reaches through other memory")                 \
     X(LIBRARY_ARGUMENT, "argument of a library call beyond those that are looked at")              \
     X(IGNORED_FUNCTION, "function that asks not to be instrumented")                               \
+    X(SUPPRESSED, "the configuration says to leave it out")                                        \
     X(NAKED_FUNCTION, "function without prologue")                                                 \
     X(NEVER_RUN, "code that no thread reaches")                                                    \
     X(NO_OBJECT, "pointer to no known memory")                                                     \
@@ -71,7 +73,9 @@ struct rh_accesses {
     uint64_t skipped[RH_SKIP_COUNT]; /* accesses (for functions: functions) by reason */
 };
 
-void rh_accesses_collect(struct rh_module *m, struct rh_accesses *out);
+/* No configuration is NULL. */
+void rh_accesses_collect(struct rh_module *m, const struct rh_config *config,
+                         struct rh_accesses *out);
 void rh_accesses_release(struct rh_accesses *a);
 
 /* May the access write; is it atomic? */

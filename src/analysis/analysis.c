@@ -13,14 +13,15 @@ const char *rh_phase_name(enum rh_phase phase)
     return names[phase];
 }
 
-static void run_phase(enum rh_phase phase, struct rh_module *m, bool is_library,
-                      struct rh_analysis *a)
+static void run_phase(enum rh_phase phase, struct rh_module *m,
+                      const struct rh_analysis_options *options, struct rh_analysis *a)
 {
-    struct rh_pointsto_options pointsto = {.is_library = is_library, .patience = &a->patience};
-    struct rh_flow_options flow = {.is_library = is_library, .patience = &a->patience};
+    struct rh_pointsto_options pointsto = {.is_library = options->is_library,
+                                           .patience = &a->patience};
+    struct rh_flow_options flow = {.is_library = options->is_library, .patience = &a->patience};
     switch (phase) {
     case RH_PHASE_ACCESSES:
-        rh_accesses_collect(m, &a->accesses);
+        rh_accesses_collect(m, options->config, &a->accesses);
         break;
     case RH_PHASE_POINTSTO:
         a->pointsto = rh_pointsto_solve(m, &pointsto);
@@ -49,7 +50,7 @@ bool rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *opti
         double begin = rh_patience_now();
         if (options->begins)
             options->begins(phase);
-        run_phase(phase, m, options->is_library, out);
+        run_phase(phase, m, options, out);
         out->seconds[phase] = rh_patience_now() - begin;
         if (rh_patience_is_lost(&out->patience)) {
             out->gave_up = phase;

@@ -231,6 +231,7 @@ struct rh_flow {
     struct rh_module *module;
     const struct rh_pointsto *pointsto;
     bool is_library;
+    bool has_callers; /* threads that it does not start call into it: thread 1 stands for them */
     struct rh_arena arena;
     struct rh_cfg **cfgs; /* by function id; made when asked for */
     struct rh_fresh *fresh;

@@ -81,20 +81,26 @@ static void find_first_run(struct rh_flow *f)
         rh_idset_add(&f->threads.data[thread].public.entries, f->first_run[i]);
 }
 
+/* Threads that the program does not start itself. */
 static void find_callers(struct rh_flow *f)
 {
-    if (!f->is_library)
-        return;
-    uint32_t thread = add_thread(f, RH_THREAD_CALLER, NULL, RH_NO_INSTANCE);
-    struct rh_idset *entries = &f->threads.data[thread].public.entries;
+    struct rh_idset called = RH_IDSET_INIT;
     for (uint32_t i = 0; i < rh_ir_function_count(f->module); i++) {
         const struct rh_function *fn = rh_ir_function(f->module, i);
-        uint32_t instance = fn->is_local ? RH_NO_INSTANCE : instance_of(f, fn);
+        bool is_called = fn->is_entry || (f->is_library && !fn->is_local);
+        uint32_t instance = is_called ? instance_of(f, fn) : RH_NO_INSTANCE;
         if (fn->block_count && instance != RH_NO_INSTANCE)
-            rh_idset_add(entries, instance);
+            rh_idset_add(&called, instance);
     }
-    for (uint32_t i = 0; i < f->outside_count; i++)
-        rh_idset_add(entries, f->outside[i]);
+    for (uint32_t i = 0; f->is_library && i < f->outside_count; i++)
+        rh_idset_add(&called, f->outside[i]);
+    f->has_callers = f->is_library || !rh_idset_is_empty(&called);
+    if (!f->has_callers) {
+        rh_idset_release(&called);
+        return;
+    }
+    uint32_t thread = add_thread(f, RH_THREAD_CALLER, NULL, RH_NO_INSTANCE);
+    f->threads.data[thread].public.entries = called;
     rh_idset_add(&f->threads.data[0].children, thread);
 }
 

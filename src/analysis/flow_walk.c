@@ -496,6 +496,9 @@ static void walk_beginning(struct step *w)
     const struct flow_event none = {.bundle = FLOW_NONE, .starts = FLOW_NONE};
     struct flow_state s = {0, 0}, out = unreachable;
     uint32_t id;
+    /* A library's callers come when it is loaded; those of a program may come at any time. */
+    if (t->id == 0 && f->has_callers && !f->is_library)
+        s = start_thread(w, 1, s);
     for (uint32_t i = 0; t->id == 0 && i < f->first_run_count; i++)
         if (is_reachable(s))
             out = s = call_instance(w, &none, f->first_run[i], false, s);

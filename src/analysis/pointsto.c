@@ -51,9 +51,9 @@ static void start(struct rh_pointsto *p)
         start_main(p, fn);
     start_listed(p, "llvm.global_ctors");
     start_listed(p, "llvm.global_dtors");
-    for (uint32_t i = 0; p->options.is_library && i < rh_ir_function_count(p->module); i++) {
+    for (uint32_t i = 0; i < rh_ir_function_count(p->module); i++) {
         fn = rh_ir_function(p->module, i);
-        if (!fn->is_local)
+        if (fn->is_entry || (p->options.is_library && !fn->is_local))
             pt_call_from_outside(p, fn);
     }
 }

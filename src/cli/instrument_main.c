@@ -47,7 +47,8 @@ struct work {
     bool analysed;
     struct rh_sites sites;
     struct rh_keys_result result;
-    struct rh_strbuf config;
+    struct rh_strbuf config_text;
+    struct rh_config config;
 };
 
 /* --- the object --- */
@@ -98,7 +99,18 @@ static void analyse(struct work *w, const struct rh_analysis_options *options)
                 w->options->program, (int)options->seconds, rh_phase_name(w->analysis.gave_up));
     rh_analysis_release(&w->analysis);
     memset(&w->analysis, 0, sizeof w->analysis);
-    rh_accesses_collect(w->module, &w->analysis.accesses);
+    rh_accesses_collect(w->module, &w->config, &w->analysis.accesses);
+}
+
+static void mark_entries(struct work *w)
+{
+    for (uint32_t i = 0; i < rh_ir_function_count(w->module); i++) {
+        struct rh_function *fn = rh_ir_function(w->module, i);
+        fn->is_entry =
+            fn->block_count &&
+            (rh_config_matches(&w->config, RH_CONFIG_ENTRY, fn->name) ||
+             (fn->loc && rh_config_matches(&w->config, RH_CONFIG_ENTRY, fn->loc->function)));
+    }
 }
 
 /* Which accesses are sites: those in a candidate, or, if nothing is to be proved, all that are not
@@ -109,13 +121,15 @@ static enum rh_status choose_sites(struct work *w)
     struct rh_analysis_options options = {
         .is_library = strcmp(o->type, "shared") == 0,
         .seconds = ANALYSIS_SECONDS,
+        .config = &w->config,
         .begins = say_phase,
         .done = show_phase,
     };
+    mark_entries(w);
     if (strcmp(o->sites, "candidates") == 0)
         analyse(w, &options);
     else if (strcmp(o->sites, "all") == 0)
-        rh_accesses_collect(w->module, &w->analysis.accesses);
+        rh_accesses_collect(w->module, &w->config, &w->analysis.accesses);
     else
         return rh_fail(RH_ERR_USAGE, "sites are candidates or all, not '%s'", o->sites);
     rh_sites_collect(&w->analysis.accesses, &w->sites);
@@ -194,8 +208,8 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_PROFILE, "production");
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_KEYS, w->options->keys);
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_IMAGE, w->options->type);
-    if (w->config.len)
-        rh_sidecar_set_meta(writer, RH_SIDECAR_META_CONFIG, rh_strbuf_text(&w->config));
+    if (w->config_text.len)
+        rh_sidecar_set_meta(writer, RH_SIDECAR_META_CONFIG, rh_strbuf_text(&w->config_text));
     for (int s = 0; s < RH_SKIP_COUNT; s++)
         rh_sidecar_set_skipped(writer, rh_skip_name(s), w->analysis.accesses.skipped[s]);
     add_sites(w, writer);
@@ -261,7 +275,9 @@ static enum rh_status write_sidecar(struct work *w)
 static enum rh_status instrument(const struct options *o)
 {
     struct work w = {.options = o};
-    enum rh_status status = o->config ? rh_fs_read(o->config, &w.config) : RH_OK;
+    enum rh_status status = o->config ? rh_fs_read(o->config, &w.config_text) : RH_OK;
+    if (status == RH_OK)
+        status = rh_config_parse(&w.config, rh_strbuf_text(&w.config_text), o->config);
     if (status == RH_OK)
         status = write_object(&w);
     if (status == RH_OK) {
@@ -269,7 +285,8 @@ static enum rh_status instrument(const struct options *o)
         fflush(stdout);
         status = write_sidecar(&w);
     }
-    rh_strbuf_release(&w.config);
+    rh_strbuf_release(&w.config_text);
+    rh_config_release(&w.config);
     rh_keys_result_release(&w.result);
     rh_findings_release(&w.findings);
     rh_sites_release(&w.sites);

@@ -1,6 +1,10 @@
 /* The driver's own options, as words of the command line and as variables of the environment. */
 #include "driver/settings.h"
 
+#include "base/config.h"
+#include "base/fs.h"
+#include "base/strbuf.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -187,9 +191,18 @@ enum rh_status rh_settings_read_word(struct rh_settings *settings, const char *w
 
 enum rh_status rh_settings_check(const struct rh_settings *settings)
 {
-    if (settings->config && access(settings->config, R_OK) != 0)
+    if (!settings->config)
+        return RH_OK;
+    if (access(settings->config, R_OK) != 0)
         return rh_fail_errno(RH_ERR_INPUT, "cannot read the configuration %s", settings->config);
-    return RH_OK;
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    struct rh_config config = {0};
+    enum rh_status status = rh_fs_read(settings->config, &text);
+    if (status == RH_OK)
+        status = rh_config_parse(&config, rh_strbuf_text(&text), settings->config);
+    rh_config_release(&config);
+    rh_strbuf_release(&text);
+    return status;
 }
 
 void rh_settings_export(const struct rh_settings *settings)

@@ -44,7 +44,8 @@ enum rh_status rh_settings_read_environment(struct rh_settings *settings);
 /* Takes one word for which rh_settings_owns() holds. */
 enum rh_status rh_settings_read_word(struct rh_settings *settings, const char *word);
 
-/* Whether what they name is there: the configuration must be readable. */
+/* Whether what they name is there and makes sense: the configuration must be as base/config.h has
+ * it. */
 enum rh_status rh_settings_check(const struct rh_settings *settings);
 
 /* Puts the settings into the environment of the processes to come. */

@@ -98,7 +98,7 @@ static void export_is_read_back(void **state)
     assert_false(again.keep_temps);
 }
 
-static void configuration_must_be_readable(void **state)
+static void configuration_must_make_sense(void **state)
 {
     char *path = rh_path_join(*state, "conf"), *word = rh_format("--rh-config=%s", path);
     struct rh_settings settings;
@@ -107,6 +107,8 @@ static void configuration_must_be_readable(void **state)
     assert_int_equal(rh_settings_check(&settings), RH_ERR_INPUT);
     assert_int_equal(rh_fs_write(path, "", 0, 0666), RH_OK);
     assert_int_equal(rh_settings_check(&settings), RH_OK);
+    assert_int_equal(rh_fs_write(path, "rase:x\n", 7, 0666), RH_OK);
+    assert_int_equal(rh_settings_check(&settings), RH_ERR_INPUT);
     free(word);
     free(path);
 }
@@ -135,7 +137,7 @@ int main(void)
         cmocka_unit_test_setup(wrong_words_are_usage_errors, clear_environment),
         cmocka_unit_test_setup(wrong_variable_is_named, clear_environment),
         cmocka_unit_test_setup(export_is_read_back, clear_environment),
-        cmocka_unit_test_setup_teardown(configuration_must_be_readable, make_scratch,
+        cmocka_unit_test_setup_teardown(configuration_must_make_sense, make_scratch,
                                         remove_scratch),
         cmocka_unit_test(help_names_every_option),
     };

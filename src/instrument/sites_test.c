@@ -33,7 +33,7 @@ static struct collected collect(const char *body)
     if (rh_ir_open_memory("test", text, strlen(text), &c.module) != RH_OK)
         fail_msg("%s", rh_error_text());
     test_free(text);
-    rh_accesses_collect(c.module, &c.accesses);
+    rh_accesses_collect(c.module, NULL, &c.accesses);
     rh_sites_collect(&c.accesses, &c.sites);
     return c;
 }

@@ -244,6 +244,7 @@ struct rh_function {
     bool is_local;            /* as for globals */
     bool is_naked;            /* no code may be inserted */
     bool no_instrument;       /* asks not to be instrumented (RH_IGNORE_FUNCTION) */
+    bool is_entry;            /* threads that nobody sees start call it: whoever knows, sets it */
     bool returns_twice;       /* contains a call that may return twice (setjmp, vfork) */
     const struct rh_loc *loc; /* where it is defined; NULL if unknown */
     void *handle;

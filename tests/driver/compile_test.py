@@ -1,10 +1,35 @@
 """Compiling with racehive-cc: what goes through clang untouched, and what gets bitcode."""
+import json
 import os
 
 import harness
 from harness import DriverTest
 
 HELLO = '#include <stdio.h>\nint main(void) { puts("hello"); return 0; }\n'
+
+# Two races, in functions and on variables of different names.
+COUNTS = """#include <pthread.h>
+int a, b;
+__attribute__((noinline)) static void count_a(void) { a++; }
+__attribute__((noinline)) static void count_b(void) { b++; }
+static void *work(void *arg) { count_a(); count_b(); return arg; }
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++)
+        if (pthread_create(&t[i], 0, work, 0))
+            return 1;
+    for (int i = 0; i < 2; i++)
+        pthread_join(t[i], 0);
+    return a + b == 4 ? 0 : 1;
+}
+"""
+
+# A function that only somebody outside can call.
+CALLED = """static int events;
+__attribute__((visibility("default"), used)) void on_event(void) { events++; }
+int main(void) { return events; }
+"""
 
 
 class Objects(DriverTest):
@@ -261,6 +286,38 @@ class OwnOptions(DriverTest):
         steps = self.run_ok(self.prefix.cc, "-v", "--rh-config=conf", "a.c", "-o", "prog").err
         self.assertIn("--config=conf", steps)
         self.assert_instrumented("prog")
+
+    def candidates_of(self, program):
+        """Functions of both sides."""
+        listed = self.run_ok(os.path.join(os.path.dirname(self.prefix.cc), "racehive"),
+                             "candidates", "--json", program).out
+        return {tuple(sorted((c["first"]["function"], c["second"]["function"])))
+                for c in json.loads(listed)["candidates"]}
+
+    def test_suppressions_leave_accesses_out(self):
+        self.write("a.c", COUNTS)
+        a, b = ("count_a", "count_a"), ("count_b", "count_b")
+        for rules, left in (("", {a, b}), ("race:count_a\n", {b}), ("race:^b$\nmutex:x\n", {a}),
+                            ("# all\nrace:a.c$\n", set())):
+            self.write("conf", rules)
+            self.cc("-O1", "-pthread", "--rh-config=conf", "a.c", "-o", "prog")
+            self.assertEqual(self.candidates_of("prog"), left, rules)
+
+    def test_entries_are_called_by_threads_of_their_own(self):
+        self.write("a.c", CALLED)
+        self.cc("-O1", "-rdynamic", "a.c", "-o", "prog")
+        self.assertEqual(self.candidates_of("prog"), set())
+        self.write("conf", "entry:^on_event$\n")
+        self.cc("-O1", "-rdynamic", "--rh-config=conf", "a.c", "-o", "prog")
+        self.assertEqual(self.candidates_of("prog"), {("main", "on_event"), ("on_event", "on_event")})
+
+    def test_a_configuration_with_a_mistake_is_refused(self):
+        self.write("a.c", HELLO)
+        self.write("conf", "race:a\nrace b\n")
+        result = self.run_any(self.prefix.cc, "--rh-config=conf", "a.c", "-o", "prog")
+        self.assertEqual(result.status, 1)
+        self.assertRegex(result.err, r"\A[^\n]*error: conf:2: [^\n]+\n\Z")
+        self.assertFalse(self.exists("prog"))
 
     def test_verbose_shows_the_steps(self):
         self.write("a.c", HELLO)

@@ -1,0 +1,87 @@
+/* Tests of what users say of their programs. */
+#include "base/config.h"
+#include "base/testing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool matches(const char *pattern, const char *name)
+{
+    struct rh_config config;
+    char text[128];
+    snprintf(text, sizeof text, "race:%s", pattern);
+    assert_int_equal(RH_OK, rh_config_parse(&config, text, "x"));
+    bool does = rh_config_matches(&config, RH_CONFIG_RACE, name);
+    assert_false(rh_config_matches(&config, RH_CONFIG_ENTRY, name));
+    rh_config_release(&config);
+    return does;
+}
+
+static void patterns_match_as_in_thread_sanitizer(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *name;
+        bool matches;
+    } cases[] = {
+        {"foo", "foo", true},          {"foo", "a_foo_b", true},
+        {"foo", "fo", false},          {"^foo", "foo_b", true},
+        {"^foo", "a_foo", false},      {"foo$", "a_foo", true},
+        {"foo$", "foo_b", false},      {"^foo$", "foo", true},
+        {"^foo$", "foo2", false},      {"a*c", "xabbbcx", true},
+        {"a*c", "xacx", true},         {"a*c", "xcax", false},
+        {"^a*c$", "abcbc", true},      {"^a*c$", "abcb", false},
+        {"a*b*c", "a1b2c", true},      {"*", "x", true},
+        {"*.c$", "src/q.c", true},     {"*.c$", "src/q.cc", false},
+        {"^src/*/q", "src/a/q", true}, {"^src/*/q", "s/a/q", false},
+        {"aab", "aaab", true},         {"^a*ab$", "aaaab", true},
+        {"x*$", "ax", true},           {"a$b", "a$b", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (matches(cases[i].pattern, cases[i].name) != cases[i].matches)
+            fail_msg("%s on %s", cases[i].pattern, cases[i].name);
+    assert_false(matches("*", NULL));
+    assert_false(matches("*", ""));
+}
+
+static void files_of_thread_sanitizer_are_read(void **state)
+{
+    (void)state;
+    struct rh_config config;
+    assert_int_equal(RH_OK, rh_config_parse(&config,
+                                         "# known\n\n  race:log_*  \r\nmutex:foo\nentry:^on_\n"
+                                         "race_top:stats\ncalled_from_lib:libz.so",
+                                         "x"));
+    assert_int_equal(config.rules.len, 3);
+    assert_true(rh_config_matches(&config, RH_CONFIG_RACE, "log_line"));
+    assert_true(rh_config_matches(&config, RH_CONFIG_RACE, "stats"));
+    assert_false(rh_config_matches(&config, RH_CONFIG_RACE, "foo"));
+    assert_true(rh_config_matches(&config, RH_CONFIG_ENTRY, "on_timer"));
+    assert_true(rh_config_has(&config, RH_CONFIG_ENTRY));
+    rh_config_release(&config);
+    assert_int_equal(RH_OK, rh_config_parse(&config, "", "x"));
+    assert_false(rh_config_has(&config, RH_CONFIG_RACE));
+    rh_config_release(&config);
+}
+
+static void other_lines_are_refused_with_their_number(void **state)
+{
+    (void)state;
+    struct rh_config config;
+    assert_int_equal(RH_ERR_INPUT, rh_config_parse(&config, "race:a\nlog_line\n", "my.conf"));
+    assert_non_null(strstr(rh_error_text(), "my.conf:2: "));
+    assert_int_equal(RH_ERR_INPUT, rh_config_parse(&config, "\n\nrace:\n", "my.conf"));
+    assert_non_null(strstr(rh_error_text(), "my.conf:3: "));
+    assert_int_equal(RH_ERR_INPUT, rh_config_parse(&config, "rase:foo", "my.conf"));
+    assert_non_null(strstr(rh_error_text(), "'rase'"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns_match_as_in_thread_sanitizer),
+        cmocka_unit_test(files_of_thread_sanitizer_are_read),
+        cmocka_unit_test(other_lines_are_refused_with_their_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
