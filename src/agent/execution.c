@@ -1,6 +1,7 @@
 /* One execution of a program: see execution.h. */
 #include "agent/execution.h"
 
+#include "agent/page.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,8 +22,7 @@ struct rh_execution {
     struct rh_runs_task tasks[RH_MAX_TASKS];
     size_t task_count;
     uint32_t longest_pause_us;
-    char *page_path;
-    struct rh_shared *page;
+    struct rh_page page;
     pid_t pid;
     int pid_fd;
     bool is_apart;
@@ -41,44 +40,6 @@ static uint64_t now_ns(void)
 
 /* --- the control page --- */
 
-/* Memory that is a file: /dev/shm where there is one, so that nothing is written to a disk. */
-static int make_page_file(char **path)
-{
-    const char *folders[] = {"/dev/shm", getenv("TMPDIR"), "/tmp"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
-        struct rh_strbuf name = RH_STRBUF_INIT;
-        if (!folders[i])
-            continue;
-        rh_strbuf_addf(&name, "%s/racehive-run.XXXXXX", folders[i]);
-        *path = rh_strbuf_detach(&name);
-        int fd = mkostemp(*path, O_CLOEXEC);
-        if (fd >= 0)
-            return fd;
-        free(*path);
-        *path = NULL;
-    }
-    return -1;
-}
-
-static enum rh_status make_page(struct rh_execution *e)
-{
-    int fd = make_page_file(&e->page_path);
-    if (fd < 0)
-        return rh_fail_errno(RH_ERR_IO, "cannot make a control page");
-    enum rh_status status = RH_OK;
-    void *page = MAP_FAILED;
-    if (posix_fallocate(fd, 0, sizeof *e->page) != 0)
-        status = rh_fail(RH_ERR_IO, "no room for the control page %s", e->page_path);
-    else
-        page = mmap(NULL, sizeof *e->page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (status == RH_OK && page == MAP_FAILED)
-        status = rh_fail_errno(RH_ERR_IO, "cannot map the control page %s", e->page_path);
-    close(fd);
-    if (status == RH_OK)
-        e->page = page;
-    return status;
-}
-
 static uint32_t digit_of(char c)
 {
     return c >= 'a' ? (uint32_t)(c - 'a') + 10 : (uint32_t)(c - '0');
@@ -95,7 +56,7 @@ static uint32_t mark_of(const char *build_id)
 
 static void write_tasks(struct rh_execution *e, const uint32_t *skips, const char *build_id)
 {
-    struct rh_control *control = &e->page->control;
+    struct rh_control *control = &e->page.shared->control;
     control->program = mark_of(build_id);
     for (size_t i = 0; i < e->task_count; i++) {
         const struct rh_runs_task *task = &e->tasks[i];
@@ -111,8 +72,8 @@ static void write_tasks(struct rh_execution *e, const uint32_t *skips, const cha
     }
     control->task_count = (uint32_t)e->task_count;
     atomic_store(&control->generation, 1);
-    e->page->version = RH_SHARED_VERSION;
-    e->page->magic = RH_SHARED_MAGIC;
+    e->page.shared->version = RH_SHARED_VERSION;
+    e->page.shared->magic = RH_SHARED_MAGIC;
 }
 
 /* --- the program --- */
@@ -124,7 +85,7 @@ static char *make_options(const struct rh_execution *e, const struct rh_executio
     rh_strbuf_addf(&text, "RACEHIVE_OPTIONS=");
     if (given && *given)
         rh_strbuf_addf(&text, "%s:", given);
-    rh_strbuf_addf(&text, "detector=%s:control=%s", request->detector, e->page_path);
+    rh_strbuf_addf(&text, "detector=%s:control=%s", request->detector, e->page.path);
     if (*request->options)
         rh_strbuf_addf(&text, ":%s", request->options);
     return rh_strbuf_detach(&text);
@@ -205,7 +166,7 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     e->task_count = request->task_count < RH_MAX_TASKS ? request->task_count : RH_MAX_TASKS;
     if (e->task_count)
         memcpy(e->tasks, request->tasks, e->task_count * sizeof *e->tasks);
-    enum rh_status status = make_page(e);
+    enum rh_status status = rh_page_make(&e->page);
     if (status == RH_OK) {
         write_tasks(e, request->skips, request->build_id);
         status = spawn(e, request);
@@ -243,7 +204,7 @@ void rh_execution_signal(const struct rh_execution *e, int signal)
 
 static bool is_steered(const struct rh_execution *e, size_t task)
 {
-    const struct rh_result *result = &e->page->results[task];
+    const struct rh_result *result = &e->page.shared->results[task];
     return atomic_load(&result->seen) & RH_SEEN_STEERED || atomic_load(&result->raced[0]) ||
            atomic_load(&result->raced[1]);
 }
@@ -264,9 +225,9 @@ static bool is_proved(const struct rh_race *race)
 
 static void read_races(const struct rh_execution *e, struct rh_execution_ending *ending)
 {
-    uint32_t count = atomic_load(&e->page->race_count);
+    uint32_t count = atomic_load(&e->page.shared->race_count);
     for (uint32_t i = 0; i < count && i < RH_MAX_RACES; i++) {
-        const struct rh_race *race = &e->page->races[i];
+        const struct rh_race *race = &e->page.shared->races[i];
         if (!atomic_load(&race->ready) || race->task >= e->task_count)
             continue;
         struct rh_runs_answer *answer = &ending->answers[race->task];
@@ -280,7 +241,7 @@ static void read_races(const struct rh_execution *e, struct rh_execution_ending 
             .candidate = e->tasks[race->task].candidate.id,
             .proved = proved,
             .race = *race,
-            .images = e->page->images,
+            .images = e->page.shared->images,
         };
     }
 }
@@ -302,7 +263,7 @@ static bool is_crash(int signal)
 static void read_answer(const struct rh_execution *e, size_t task, const struct rh_runs_end *end,
                         struct rh_runs_answer *answer)
 {
-    const struct rh_result *result = &e->page->results[task];
+    const struct rh_result *result = &e->page.shared->results[task];
     bool failed = is_crash(end->signal) && !end->hung;
     answer->seen = atomic_load(&result->seen);
     answer->timed_out = atomic_load(&result->timeouts) > 0;
@@ -336,15 +297,15 @@ void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_
         e->is_over = true;
         e->ended = now_ns();
     }
-    ending->started = has_started(e->page);
+    ending->started = has_started(e->page.shared);
     ending->end = (struct rh_runs_end){
         .exit_status = WIFEXITED(e->status) ? WEXITSTATUS(e->status) : 0,
         .signal = WIFSIGNALED(e->status) ? WTERMSIG(e->status) : 0,
         .hung = hung,
-        .opaque = atomic_load(&e->page->opaque),
+        .opaque = atomic_load(&e->page.shared->opaque),
         .wall_ns = e->ended - e->began,
-        .hook_ns = atomic_load(&e->page->hook_ns),
-        .pause_ns = atomic_load(&e->page->pause_ns),
+        .hook_ns = atomic_load(&e->page.shared->hook_ns),
+        .pause_ns = atomic_load(&e->page.shared->pause_ns),
     };
     read_races(e, ending);
     for (size_t i = 0; i < e->task_count; i++)
@@ -359,10 +320,6 @@ void rh_execution_free(struct rh_execution *e)
     }
     if (e->pid_fd >= 0)
         close(e->pid_fd);
-    if (e->page)
-        munmap(e->page, sizeof *e->page);
-    if (e->page_path)
-        unlink(e->page_path);
-    free(e->page_path);
+    rh_page_release(&e->page);
     free(e);
 }

@@ -34,10 +34,13 @@
  *       "order"            integer   enum rh_race_order
  *       pause_us           integer
  *       outcome            integer   enum rh_outcome; this and what follows is NULL until the run
- * is completed seen               integer   enum rh_seen, or'ed flags              integer
- * RH_RUNS_FLAGS of runs_int.h, or'ed executions_first, executions_second   integer candidates what
- * the completed runs say of each candidate that they were asked about: follows from tasks, and is
- * kept up to date so that a state is one row id                 integer   primary key, 64 bits
+ *                                    is completed
+ *       seen               integer   enum rh_seen, or'ed
+ *       flags              integer   RH_RUNS_FLAGS of runs_int.h, or'ed
+ *       executions_first, executions_second   integer
+ *     candidates what the completed runs say of each candidate that they were asked about: follows
+ *                from tasks, and is kept up to date so that a state is one row
+ *       id                 integer   primary key, 64 bits
  *       first, second      integer   as in tasks
  *       executions_first, executions_second   integer   the most in one run
  *       vain_primary, vain_alternate          integer   struct rh_runs_state's vain_us

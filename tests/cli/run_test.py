@@ -148,16 +148,13 @@ class RunCase(Case):
 
     @staticmethod
     def is_others(page):
-        """Other tests may run at the same time: their pages are mapped by someone."""
-        path = os.path.join("/dev/shm", page)
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as maps:
-                    if path in maps.read():
-                        return True
-            except OSError:
-                continue
-        return not os.path.exists(path)
+        """Other tests may run at the same time: who uses a page holds a lock on it."""
+        try:
+            with open(os.path.join("/dev/shm", page), "rb+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
+        except OSError:
+            return True
 
 
 class Status(RunCase):
@@ -540,6 +537,9 @@ class Kills(RunCase):
         process.kill()
         process.communicate(timeout=PATIENCE)
         self.assert_nothing_left(pages=False)
+        self.assertTrue(self.list_pages() - self.pages)
+        self.assertIn(self.status("./subject", "nothing"), (0, 66))
+        self.assert_nothing_left()
 
     def test_at_any_moment(self):
         choice = random.Random(2)
@@ -555,12 +555,7 @@ class Kills(RunCase):
         self.assert_nothing_left(pages=False)
         self.assertIn(self.status("./subject", "nothing"), (0, 66))
         self.assertEqual(self.runs(), runs + 1)
-
-    def tearDown(self):
-        """Their pages stay, and are nobody's: other tests look for what is left."""
-        for page in self.list_pages() - self.pages:
-            if not self.is_others(page):
-                os.remove(os.path.join("/dev/shm", page))
+        self.assert_nothing_left()
 
 
 class Disks(RunCase):
