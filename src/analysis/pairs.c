@@ -238,6 +238,7 @@ static void classify(struct rh_pairs_work *w, uint32_t number)
     if (at == fresh) {
         struct class_info info = {.access = a,
                                   .tag = tag_of(a),
+                                  .writes = rh_access_writes(a),
                                   .fresh = w->fresh_now,
                                   .vague = w->vague_now,
                                   .fact_count = (uint32_t)w->facts_now.len};
@@ -431,6 +432,8 @@ static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact,
 {
     const struct class_info *a = &w->infos.data[klass], *b = &w->infos.data[touch->klass];
     struct partner *p = &w->partners[touch->klass];
+    if ((a->fresh || b->fresh) != w->of_fresh)
+        return;
     /* Another object may be worse only for fresh blocks, other facts for functions with several
      * instances. */
     bool settled = a->fact_count == 1 && b->fact_count == 1 && !a->fresh && !b->fresh;
@@ -472,7 +475,7 @@ static uint32_t find_common(struct rh_pairs_work *w, uint32_t a, uint32_t b)
 static void compare_vaguely(struct rh_pairs_work *w, uint32_t klass, uint32_t other)
 {
     const struct class_info *a = &w->infos.data[klass], *b = &w->infos.data[other];
-    if ((!rh_access_writes(a->access) && !rh_access_writes(b->access)) || !tags_meet(w, a, b))
+    if ((a->fresh || b->fresh) != w->of_fresh || (!a->writes && !b->writes) || !tags_meet(w, a, b))
         return;
     for (uint32_t i = 0; i < a->fact_count; i++) {
         for (uint32_t k = 0; k < b->fact_count; k++) {
@@ -680,20 +683,32 @@ static bool find_racing(struct rh_pairs_work *w)
 
 /* --- the whole --- */
 
-static void compare_all(struct rh_pairs_work *w)
+/* Compares all pairs of classes of which one is to fresh blocks, or all others. */
+static void compare_all(struct rh_pairs_work *w, bool of_fresh)
 {
     struct rh_pairs *out = w->out;
+    w->of_fresh = of_fresh;
     memset(w->partners, 0, out->classes.len * sizeof *w->partners);
-    memset(out->pairs, 0, sizeof out->pairs);
-    rh_vec_clear(&out->groups);
-    rh_vec_each (struct rh_class, c, &out->classes) {
-        c->is_candidate = false;
-        c->closest = RH_PAIR_COUNT;
-    }
     for (uint32_t i = 0; i < out->classes.len && !rh_patience_is_lost(w->patience); i++) {
         compare_class(w, i);
         record_partners(w, i);
     }
+}
+
+/* What was let off is called back until nothing changes. A class's closest fate only rises from one
+ * round to the next, so what the rounds before have noted may stay. */
+static void compare_fresh(struct rh_pairs_work *w)
+{
+    struct rh_pairs *out = w->out;
+    size_t groups = out->groups.len;
+    uint64_t others[RH_PAIR_COUNT];
+    memcpy(others, out->pairs, sizeof others);
+    do {
+        out->groups.len = groups;
+        memcpy(out->pairs, others, sizeof others);
+        compare_all(w, true);
+    } while (!rh_patience_is_lost(w->patience) && out->pairs[RH_PAIR_UNPUBLISHED] > 0 &&
+             find_racing(w));
 }
 
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
@@ -721,11 +736,8 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
     w->common = rh_calloc(w->objects.len, sizeof *w->common);
     w->partners = rh_calloc(out->classes.len, sizeof *w->partners);
     index_all(w);
-    /* If no pair was let off, none can be called back. */
-    do
-        compare_all(w);
-    while (!rh_patience_is_lost(w->patience) && out->pairs[RH_PAIR_UNPUBLISHED] > 0 &&
-           find_racing(w));
+    compare_all(w, false);
+    compare_fresh(w);
     give_reasons(w);
     rh_pairs_merge(w);
     rh_pairs_rank(out);

@@ -33,8 +33,9 @@ enum { MANY = 0, MANY_OBJECTS = 64 };
 struct class_info {
     const struct rh_access *access; /* the first member stands for all */
     uint32_t tag;                   /* its type tag */
-    bool fresh;                     /* to blocks that nobody else knows yet */
-    bool vague;                     /* some fact is */
+    bool writes;
+    bool fresh; /* to blocks that nobody else knows yet */
+    bool vague; /* some fact is */
     uint32_t fact_count;
     struct fact *facts;
 };
@@ -92,6 +93,7 @@ struct rh_pairs_work {
     struct rh_bitset emptied; /* objects all of whose contents are given away so */
     struct rh_bitset told;    /* classes whose part in this has been told */
     bool fresh_now, vague_now;
+    bool of_fresh; /* only pairs with such a class are being compared; else only the others */
     RH_VEC(uint32_t) met; /* partners of the class being compared */
     RH_VEC(struct fact) facts_now;
 };
