@@ -248,6 +248,7 @@ static const char *const forms[RH_EFFECT_COUNT] = {
     [RH_EFFECT_OWN] = "",         [RH_EFFECT_KEEP] = "a",
     [RH_EFFECT_GIVE] = "+@",      [RH_EFFECT_THREAD_KEEP] = "a",
     [RH_EFFECT_THREAD_GIVE] = "", [RH_EFFECT_LINK] = "a(b",
+    [RH_EFFECT_SEND] = "a:",      [RH_EFFECT_RECEIVE] = "a:",
     [RH_EFFECT_WALK] = "ab",      [RH_EFFECT_CALL] = "a(",
     [RH_EFFECT_LATER] = "a(",     [RH_EFFECT_RUNS] = "",
     [RH_EFFECT_THREAD] = "a(h",   [RH_EFFECT_VIRTUAL_THREAD] = "a=",

@@ -43,6 +43,9 @@
  *     give      returns something that was kept, by any function     give+ a pointer into it
  *     give@1    stores something that was kept in *arg1
  *     tkeep1    keeps arg1 for this thread alone; tgive returns it   (pthread_setspecific)
+ *     send1:2   sends the bytes at arg1 to whoever receives, if they are known to be few: then
+ *               pointers among them may be meant (pipes)
+ *     receive1:2  stores what was sent, by any function, in the first bytes at arg1
  *     link1(2,3)=32  relinks a list or tree: of the nodes at arg1, arg2, arg3 and all that are
  *               reached from them by pointers in a node's first 32 bytes, any may afterwards be
  *               pointed to from those bytes of any other
@@ -90,6 +93,8 @@
     X(GIVE, "give")                                                                                \
     X(THREAD_KEEP, "tkeep")                                                                        \
     X(THREAD_GIVE, "tgive")                                                                        \
+    X(SEND, "send")                                                                                \
+    X(RECEIVE, "receive")                                                                          \
     X(LINK, "link")                                                                                \
     X(WALK, "walk")                                                                                \
     X(CALL, "call")                                                                                \
@@ -141,7 +146,8 @@ struct rh_effect {
     bool inside;      /* `+`: stores in any word at the place, not only in the first */
     bool rest;        /* `...`: about the pointers among all arguments from `arg` on */
     int8_t format;    /* with `rest`: argument with the format string, or RH_NO_ARG */
-    int8_t length;    /* READ, WRITE, COPY, ALLOC: argument with the length, or RH_NO_ARG */
+    int8_t length;    /* READ, WRITE, COPY, ALLOC, SEND, RECEIVE: argument with the length, or
+                         RH_NO_ARG */
     int8_t scale;     /* argument the length is multiplied with, or RH_NO_ARG */
     uint32_t bytes;   /* constant length, or 0; LINK, WALK: of a node's pointers */
     struct rh_effect_arg from; /* COPY, RETURN, PUT: the other argument; ALLOC, GIVE: `inside`;

@@ -13,6 +13,7 @@ static void make_outside(struct rh_pointsto *p)
     p->outside = pt_add_node(p);
     p->kept = pt_add_node(p);
     p->own_kept = pt_add_node(p);
+    p->sent = pt_add_node(p);
     p->sink = pt_add_node(p);
     p->outside_object = pt_add_object(p, RH_OBJECT_OUTSIDE, NULL, RH_NO_INSTANCE, 0);
     p->outside_cell = pt_cell(p, &(struct rh_cell){.object = p->outside_object, .end = INT64_MAX});
@@ -290,6 +291,11 @@ bool rh_pointsto_is_outside(const struct rh_pointsto *p, uint32_t object)
 const struct rh_idset *rh_pointsto_kept(const struct rh_pointsto *p)
 {
     return cells_of(p, p->kept);
+}
+
+const struct rh_idset *rh_pointsto_sent(const struct rh_pointsto *p)
+{
+    return cells_of(p, p->sent);
 }
 
 static const struct call *find_call(const struct rh_pointsto *p, uint32_t instance,

@@ -111,6 +111,8 @@ const struct rh_idset *rh_pointsto_outside(const struct rh_pointsto *p);
 bool rh_pointsto_is_outside(const struct rh_pointsto *p, uint32_t object);
 /* The cells that library functions keep and may hand out to any thread. */
 const struct rh_idset *rh_pointsto_kept(const struct rh_pointsto *p);
+/* What is handed from thread to thread in messages. */
+const struct rh_idset *rh_pointsto_sent(const struct rh_pointsto *p);
 
 /* May an access with this type tag be at the cell, by what the object was made for? */
 bool rh_pointsto_fits(const struct rh_pointsto *p, uint32_t cell, uint32_t tag);

@@ -146,7 +146,7 @@ struct rh_pointsto {
     uint64_t may_clone;      /* how many may be: a part of the program */
     /* What comes from outside is one cell, which stands for any object the outside knows; what goes
      * there ends in a sink that marks its object as known. */
-    uint32_t outside_object, outside_cell, outside, sink, kept, own_kept;
+    uint32_t outside_object, outside_cell, outside, sink, kept, own_kept, sent;
     struct rh_idset outside_cells; /* once solved: one cell of every object that is known there */
     bool outside_open;             /* some code is there that the analysis knows nothing of */
     struct rh_idset called_from_outside; /* instances */

@@ -324,6 +324,22 @@ static void apply_link(struct rh_pointsto *p, uint32_t call, const struct rh_eff
     pt_add_use(p, all, &(struct use){.kind = USE_STORE, .node = all, .bytes = e->bytes});
 }
 
+/* Messages that hand a pointer to another thread are short and of a length that is known. What is
+ * longer is data, and to look for pointers in it would mix up all that the program ever sends. */
+static void apply_message(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
+{
+    enum { LONGEST = 256 };
+    bool sends = e->kind == RH_EFFECT_SEND;
+    uint64_t bytes = copied_bytes(p, call, e);
+    uint32_t place = subject_of(p, call, e, (uint32_t)e->arg);
+    if (place == NO_NODE || (sends && bytes > LONGEST))
+        return;
+    struct use use = {.kind = sends ? USE_LOAD : USE_STORE,
+                      .node = p->sent,
+                      .bytes = (uint32_t)(bytes < LONGEST ? bytes : LONGEST)};
+    pt_add_use(p, place, &use);
+}
+
 static void apply_effect(struct rh_pointsto *p, uint32_t call, struct rh_value *fn,
                          const struct rh_effect *e)
 {
@@ -357,6 +373,10 @@ static void apply_effect(struct rh_pointsto *p, uint32_t call, struct rh_value *
         break;
     case RH_EFFECT_THREAD_GIVE:
         hand_over(p, call, e, p->own_kept);
+        break;
+    case RH_EFFECT_SEND:
+    case RH_EFFECT_RECEIVE:
+        apply_message(p, call, e);
         break;
     case RH_EFFECT_LINK:
         apply_link(p, call, e);

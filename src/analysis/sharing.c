@@ -37,6 +37,7 @@ static void share_roots(struct rh_sharing *s)
     }
     share_cells(s, rh_pointsto_outside(s->pointsto));
     share_cells(s, rh_pointsto_kept(s->pointsto));
+    share_cells(s, rh_pointsto_sent(s->pointsto));
 }
 
 /* What a thread's first function is called with. */
