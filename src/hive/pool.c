@@ -13,6 +13,7 @@ enum { WINDOW = 20000, NO_ENTRY = -1 };
 
 struct entry {
     struct rh_runs_candidate candidate;
+    uint64_t strangers[2]; /* as in struct rh_assignment */
     uint32_t score;
     uint64_t attempts;  /* completed runs that were to validate it */
     uint64_t explored;  /* of these, since it is a true race: for what comes of it */
@@ -93,6 +94,7 @@ static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candid
     rh_map_put(&pool->by_id, c->id, pool->entries.len);
     struct entry e = {
         .candidate = {.id = c->id, .first = c->first->number, .second = c->second->number},
+        .strangers = {rh_candidate_stranger(c->first), rh_candidate_stranger(c->second)},
         .score = c->group->score,
         .same = c->first->number == c->second->number,
     };
@@ -196,6 +198,7 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
                      uint32_t skip)
 {
     a->skips[a->count] = skip;
+    memcpy(a->strangers[a->count], e->strangers, sizeof e->strangers);
     a->tasks[a->count++] = task;
     e->in_flight += task.stage != RH_STAGE_CONTEXT;
 }

@@ -121,6 +121,10 @@ void rh_words_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
 
 static void add_thread(uint32_t thread, struct rh_strbuf *out)
 {
+    if (thread == 0) {
+        rh_strbuf_add(out, "an unknown thread");
+        return;
+    }
     rh_strbuf_addf(out, "T%u%s", thread, thread == 1 ? " (main)" : "");
 }
 
@@ -178,6 +182,8 @@ void rh_words_locks(const struct rh_report_candidate *candidate, int side, struc
         is_first(candidate, side) ? candidate->first_locks : candidate->second_locks;
     if (candidate->race && candidate->race->sides[side].locks.len > 0)
         add_seen_locks(candidate->race, &candidate->race->sides[side], known, out);
+    else if (!is_first(candidate, side) && rh_report_has_stranger(candidate))
+        rh_strbuf_add(out, "locks that are not known");
     else
         rh_strbuf_add(out, *known ? known : "no lock");
 }
@@ -196,16 +202,33 @@ void rh_words_proof(const struct rh_report_candidate *candidate, struct rh_strbu
 {
     const struct rh_report_race *race = candidate->race;
     uint32_t first = race->sides[0].thread, then = race->sides[1].thread;
-    if (race->proof == RH_PROOF_COLLISION)
+    switch (race->proof) {
+    case RH_PROOF_COLLISION:
         rh_strbuf_addf(out,
                        "collision: T%u was held for %.1f ms before its access, and T%u made its "
                        "own meanwhile; nothing orders the two",
                        then, race->pause_us / 1000.0, first);
-    else
+        break;
+    case RH_PROOF_CHANGED:
+        rh_strbuf_addf(out,
+                       "collision: T%u was held for %.1f ms before its access, and the value "
+                       "changed meanwhile; who wrote it was not seen",
+                       then, race->pause_us / 1000.0);
+        break;
+    case RH_PROOF_WATCHED:
+        rh_strbuf_addf(out,
+                       "collision: T%u was held for %.1f ms before its access, and the value "
+                       "changed meanwhile; the processor saw ",
+                       then, race->pause_us / 1000.0);
+        add_thread(first, out);
+        rh_strbuf_add(out, " write it");
+        break;
+    default:
         rh_strbuf_addf(out,
                        "unordered: no chain of synchronisation was seen from the access of T%u to "
                        "that of T%u",
                        first, then);
+    }
     if (!race->proved)
         rh_strbuf_add(out, "; not proved, because some synchronisation is not seen here");
 }
@@ -222,6 +245,10 @@ void rh_words_runs(const struct rh_report_candidate *candidate, struct rh_strbuf
 {
     const struct rh_tally *tally = &candidate->tally;
     uint64_t asked = count_runs(tally);
+    if (rh_report_has_stranger(candidate)) {
+        rh_strbuf_addf(out, "seen in %" PRIu64 " %s", asked, rh_table_choose(asked, "run", "runs"));
+        return;
+    }
     rh_strbuf_addf(out, "raced in %" PRIu64 " of %" PRIu64 " %s that %s asked",
                    tally->outcomes[RH_OUTCOME_RACE], asked, rh_table_choose(asked, "run", "runs"),
                    rh_table_choose(asked, "was", "were"));
