@@ -77,8 +77,12 @@ void rt_budget_tick(void)
 
 void rt_meter_add(enum rt_meter meter, uint64_t ticks)
 {
-    atomic_fetch_add_explicit(&taken[meter], (ticks + UNMEASURED_TICKS) * RT_METER_EVERY,
-                              memory_order_relaxed);
+    rt_meter_charge(meter, (ticks + UNMEASURED_TICKS) * RT_METER_EVERY);
+}
+
+void rt_meter_charge(enum rt_meter meter, uint64_t ticks)
+{
+    atomic_fetch_add_explicit(&taken[meter], ticks, memory_order_relaxed);
     if (all_taken() > atomic_load_explicit(&purse, memory_order_relaxed) &&
         !atomic_exchange(&rt_budget_alarm, true))
         rt_service_wake();
