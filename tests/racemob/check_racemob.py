@@ -66,14 +66,11 @@ def judge(result, report, races, way):
     for pair in sorted(races - report.pairs):
         result.missed += 1
         result.fail(f"{way}missed: {tools.show(pair)}: {runs.fate(report, pair)}")
-    for candidate in report.true:
-        pair = runs.pair_of(candidate)
-        if pair not in races:
-            result.false += 1
-            result.fail(f"{way}false: {tools.show(pair)}\n{runs.proof(candidate)}")
-    expected = runs.RACE_FOUND if report.true else 0
-    if report.status != expected:
-        result.fail(f"{way}ended with {report.status}, not {expected}")
+    for candidate in report.false(races):
+        result.false += 1
+        result.fail(f"{way}false: {runs.show(candidate)}\n{runs.proof(candidate)}")
+    if report.status != report.expected_status:
+        result.fail(f"{way}ended with {report.status}, not {report.expected_status}")
 
 
 def check(program, level, options):
