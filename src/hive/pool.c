@@ -174,6 +174,7 @@ static uint32_t choose_skip(struct rh_pool *pool, const struct entry *e, enum rh
 static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e,
                                         uint64_t attempt, uint32_t *skip)
 {
+    enum { ORDERS = 2 };
     const struct rh_pool_options *o = &pool->options;
     struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
     *skip = 0;
@@ -184,8 +185,11 @@ static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry
         return task;
     task.stage = RH_STAGE_STEER;
     task.order = attempt % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
-    if (o->method == RH_POOL_COLLIDE)
+    if (o->method == RH_POOL_COLLIDE) {
+        bool is_long = attempt / ORDERS % 2;
+        task.pause_us = is_long ? o->long_pause_us : 0;
         return task;
+    }
     bool is_spent = e->vain_us[task.order] >= o->longest_pause_us;
     /* When the longest was in vain, any length may be the right one. */
     task.pause_us = is_spent ? 1 + (uint32_t)random_below(pool, o->longest_pause_us)

@@ -23,7 +23,7 @@
 /* What a detector does with a task, and so what attempts are worth making. */
 enum rh_pool_method {
     RH_POOL_VALIDATE, /* racemob: all stages */
-    RH_POOL_COLLIDE,  /* racechaser: pauses of its own length, for one order and the other */
+    RH_POOL_COLLIDE,  /* racechaser: for one order and the other, by turns with long pauses */
     RH_POOL_WATCH,    /* litehb: order alone */
 };
 
@@ -32,6 +32,7 @@ struct rh_pool_options {
     uint32_t tasks_per_run; /* that validate */
     uint32_t screened_per_run;
     uint32_t first_pause_us, pause_step_us, longest_pause_us;
+    uint32_t long_pause_us; /* of RH_POOL_COLLIDE; 0: all are of the detector's own length */
     bool steers;
     uint64_t seed;
 };

@@ -1,0 +1,52 @@
+"""How far waiting slows a program down: the program that also checks the bound of waiting, with a
+fixed amount of work, alone and under racechaser at several bounds. A bound of 0 is what the keys and
+hooks cost alone."""
+import os
+import sqlite3
+import subprocess
+
+import stats
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BOUNDS = (0.0, 0.01, 0.05, 0.1)
+
+
+def seconds(options, folder, program, words, bound):
+    command = [program, *words]
+    store = os.path.join(folder, "slowdown.store")
+    if bound is not None:
+        command = [os.path.join(options.build, "bin", "racehive"), "run", "--detector=racechaser",
+                   "--runs=1", f"--max-overhead={bound}", "--exitcode=0", f"--store={store}",
+                   *command]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True,
+                          env=dict(os.environ, XDG_DATA_HOME=folder))
+    held = 0
+    if bound is not None:
+        with sqlite3.connect(store) as db:
+            held = db.execute("SELECT pause_ns FROM runs ORDER BY number DESC LIMIT 1").fetchone()[0]
+        os.unlink(store)
+    return float(done.stdout.split("\n", 1)[0]), held / 1e9
+
+
+def run(options):
+    import tools
+    import scaling
+    rounds = stats.FEWEST if options.quick else 15
+    rows = []
+    with tools.WorkFolder(False) as folder:
+        keyed = scaling.compile_subject(options, folder, "keyed")
+        for threads in (2, 32) if options.quick else (2, 8, 32):
+            words = [str(threads), str((4_000_000 if options.quick else 16_000_000) // threads)]
+            times = {bound: [] for bound in (None, *BOUNDS)}
+            for _ in range(rounds):
+                for bound in times:
+                    times[bound].append(seconds(options, folder, keyed, words, bound))
+            base = [taken for taken, _ in times[None]]
+            for bound in BOUNDS:
+                taken = [t for t, _ in times[bound]]
+                parts = [held / t for t, held in times[bound]]
+                rows.append((threads, f"{stats.interval(base)[0]:.2f} s", f"{bound * 100:.0f} %",
+                             f"{max(parts) * 100:.2f} %",
+                             stats.show_ratio(stats.ratios(base, taken))))
+    stats.print_table(("threads", "alone, keys off", "bound", "most that was waited",
+                       "time, to alone"), rows)
