@@ -68,7 +68,8 @@ static int open_event(int32_t tid)
         .bp_addr = watch.address,
         .bp_len = watch.length,
         .sample_period = 1,
-        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+        .sample_type =
+            PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
         .sample_regs_user = RT_SAMPLE_MASK,
         .sample_stack_user = STACK_BYTES,
         .disabled = 1,
@@ -191,26 +192,27 @@ bool rt_watch_ask(const struct rt_thread *self, uintptr_t address, uint64_t size
     return true;
 }
 
-/* { header, ip, abi, registers, size, stack, bytes of it that are filled } */
 struct sample {
     struct perf_event_header header;
     uint64_t ip;
+    uint32_t pid, tid;
     uint64_t abi;
     uint64_t registers[RT_REGISTER_COUNT];
     uint64_t stack_size;
     uint8_t stack[STACK_BYTES];
-    uint64_t stack_filled;
+    uint64_t stack_filled; /* bytes of it */
 };
 _Static_assert(sizeof(struct sample) <= MAPPED - PAGE, "one sample fits");
 
+/* The number of a thread that has just ended may be one of another process by now. */
 static bool read_event(const struct event *e, struct rt_witness *writer)
 {
     const struct perf_event_mmap_page *head = (const void *)e->mapped;
     const struct sample *s = (const void *)(e->mapped + PAGE);
     if (__atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE) < sizeof *s ||
         s->header.type != PERF_RECORD_SAMPLE || s->header.size != sizeof *s ||
-        s->abi != PERF_SAMPLE_REGS_ABI_64 || s->stack_size != STACK_BYTES ||
-        s->stack_filled > STACK_BYTES)
+        (int32_t)s->pid != rt_sys_getpid() || s->abi != PERF_SAMPLE_REGS_ABI_64 ||
+        s->stack_size != STACK_BYTES || s->stack_filled > STACK_BYTES)
         return false;
     struct rt_registers r;
     rt_arch_registers_of_sample(s->registers, &r);

@@ -15,7 +15,7 @@ static long fake_syscall(long number, long a, long b, long c, long d, long e, lo
 
 #include "fakes_test.h"
 
-enum { FIRST_FD = 100 };
+enum { FIRST_FD = 100, OWN_PID = 77 };
 
 struct rt_options rt_options;
 
@@ -61,6 +61,11 @@ static long fake_syscall(long number, long a, long b, long c, long d, long e, lo
     default:
         return -ENOSYS;
     }
+}
+
+int32_t rt_sys_getpid(void)
+{
+    return OWN_PID;
 }
 
 long rt_sys_close(int fd)
@@ -225,6 +230,7 @@ static void write_sample(uint8_t *memory)
     struct perf_event_mmap_page *head = (void *)memory;
     struct sample *s = (void *)(memory + PAGE);
     s->header = (struct perf_event_header){.type = PERF_RECORD_SAMPLE, .size = sizeof *s};
+    s->pid = OWN_PID;
     s->abi = PERF_SAMPLE_REGS_ABI_64;
     for (uint64_t i = 0; i < RT_REGISTER_COUNT; i++)
         s->registers[i] = 0x100 + i;
@@ -260,7 +266,7 @@ static void test_a_sample(void **state)
 static void test_samples_that_make_no_sense(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         struct rt_witness writer = {0};
         set_up(NULL);
         assert_true(rt_watch_ask(&fakes[0], 0x1000, 8));
@@ -273,7 +279,9 @@ static void test_samples_that_make_no_sense(void **state)
             s->abi = PERF_SAMPLE_REGS_ABI_32;
         else if (i == 2)
             s->stack_filled = STACK_BYTES + 8;
-        assert_int_equal(rt_watch_end(i == 3, &writer), i == 3);
+        else if (i == 3)
+            s->pid = OWN_PID + 1;
+        assert_int_equal(rt_watch_end(true, &writer), i == 4);
         take_turn();
         assert_nothing_left();
     }
