@@ -9,13 +9,13 @@ missed or falsely reported is printed with what the report says of it. One line 
     pass   clean/mutex.c -O2 (2.1 s)
     FAIL   racy/wrong_lock.c -O2: 1 of 1 races missed, 1 false (3.0 s)
     ERROR  ...: could not be asked (not built, no report, not in the documented form)
-    skip   ...: the compiler cannot build it
+    skip   ...: the compiler cannot build it, or it has too many candidates
 
 Exit status: 0, 1 after a FAIL, 2 after nothing worse than an ERROR.
 
 Usage: check_racemob.py --build=FOLDER [--clean] [--racy] [--figures] [--only=PATTERN]
-       [--overlapping] [--runs=N | --users=N] [--repeat=N] [--more=N] [-O1] [-O2]
-       [--detector=NAME] [--options=TEXT] [--run-options=TEXT] [--jobs=J]
+       [--overlapping] [--most-candidates=N] [--runs=N | --users=N] [--repeat=N] [--more=N] [-O1]
+       [-O2] [--detector=NAME] [--options=TEXT] [--run-options=TEXT] [--jobs=J]
 """
 import argparse
 import concurrent.futures
@@ -83,6 +83,11 @@ def check(program, level, options):
                 return result
             built = os.path.join(folder, "program")
             runs.build(options, [program.path], built, program.options, level)
+            if options.most_candidates:
+                count = len(tools.candidates_of(options.build, built))
+                if count > options.most_candidates:
+                    result.give_up("skip", f"it has {count} candidates")
+                    return result
             for number in range(options.repeat):
                 run_ways(result, program, built, folder, number, options)
         except runs.SetUpError as error:
@@ -121,6 +126,8 @@ def main():
                         help="programs whose name or path here matches, with * and ?")
     parser.add_argument("--overlapping", action="store_true",
                         help="races that never overlap in time (APART) need not be found")
+    parser.add_argument("--most-candidates", type=int, metavar="N",
+                        help="leave programs out that have more: each would need a run")
     parser.add_argument("--programs", default=programs.HERE, metavar="FOLDER",
                         help="where clean, racy and figures are (here)")
     runs.add_options(parser)
