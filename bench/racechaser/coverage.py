@@ -1,5 +1,5 @@
-"""Which races racechaser finds of those that litehb finds, as in the paper's second table: ten trials
-of each candidate with litehb, ten of each of its two orders with racechaser at 5 %."""
+"""Which races racechaser finds of those that litehb finds, as in the paper's second table: ten
+trials of each candidate with litehb, ten of each of its two orders with racechaser at 5 %."""
 import glob
 import json
 import os
@@ -24,7 +24,7 @@ MOST_CANDIDATES = 300   # of a program: ten trials of each take their time
 
 
 class Subject:
-    """A program: its sources, how it is built, and what is known of its races, None if nothing is."""
+    """A program: its sources, how it is built, what is known of its races (None: nothing)."""
 
     def __init__(self, name, sources, options, ways, apart=frozenset()):
         self.name, self.sources, self.options = name, sources, options

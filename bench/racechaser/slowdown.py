@@ -1,13 +1,13 @@
-"""How far waiting slows a program down: the program that also checks the bound of waiting, with a
-fixed amount of work, alone and under racechaser at several bounds. A bound of 0 is what the keys and
-hooks cost alone."""
+"""How far waiting slows a program down that runs longer than t_min: alone, and under racechaser at
+several bounds. A bound of 0 is what the keys and hooks cost alone."""
 import os
 import sqlite3
 import subprocess
 
+import scaling
 import stats
+from scaling import tools
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 BOUNDS = (0.0, 0.01, 0.05, 0.1)
 
 
@@ -16,27 +16,25 @@ def seconds(options, folder, program, words, bound):
     store = os.path.join(folder, "slowdown.store")
     if bound is not None:
         command = [os.path.join(options.build, "bin", "racehive"), "run", "--detector=racechaser",
-                   "--runs=1", f"--max-overhead={bound}", "--exitcode=0", f"--store={store}",
-                   *command]
+                   "--runs=1", "--seed=1", f"--max-overhead={bound}", "--exitcode=0",
+                   f"--store={store}", *command]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True,
                           env=dict(os.environ, XDG_DATA_HOME=folder))
     held = 0
     if bound is not None:
         with sqlite3.connect(store) as db:
-            held = db.execute("SELECT pause_ns FROM runs ORDER BY number DESC LIMIT 1").fetchone()[0]
+            held = db.execute("SELECT pause_ns FROM runs").fetchone()[0]
         os.unlink(store)
     return float(done.stdout.split("\n", 1)[0]), held / 1e9
 
 
 def run(options):
-    import tools
-    import scaling
-    rounds = stats.FEWEST if options.quick else 15
+    rounds = stats.FEWEST if options.quick else 9
     rows = []
     with tools.WorkFolder(False) as folder:
         keyed = scaling.compile_subject(options, folder, "keyed")
         for threads in (2, 32) if options.quick else (2, 8, 32):
-            words = [str(threads), str((4_000_000 if options.quick else 16_000_000) // threads)]
+            words = [str(threads), str((30_000_000 if options.quick else 80_000_000) // threads)]
             times = {bound: [] for bound in (None, *BOUNDS)}
             for _ in range(rounds):
                 for bound in times:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that the time in which racechaser holds threads never exceeds its bound: in no run more than
-r_max of the run's time or of t_min, whichever is longer. Sites that are cold, warm and in a tight
-loop (bound.c), with few threads and many, for several bounds.
+"""Checks that the time in which racechaser holds threads never exceeds its bound: in no run more
+than r_max of the run's time or of t_min, whichever is longer. Sites that are cold, warm and in a
+tight loop (bound.c), with few threads and many, for several bounds.
 
 Usage: check_bound.py --build=FOLDER [--runs=N] [--length=MS] [--threads=N]... [--bound=SHARE]...
 """
@@ -18,7 +18,7 @@ import tools  # noqa: E402
 
 SHAPES = ("cold", "warm", "tight")
 T_MIN_NS = 1_000_000_000   # racechaser's pause_floor
-# Milliseconds of a hold, and of the head start that is paid for with it, must fit in r_max of t_min.
+# Milliseconds of a hold: it must fit in r_max of t_min, with the head start that is paid with it.
 DELAYS = {0.01: 5}
 
 

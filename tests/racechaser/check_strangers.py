@@ -4,7 +4,8 @@
 Programs of strangers/ with a line marked STRANGER have a race there with code that has no key: it
 must be found, as a true race at that line; with values=0 it must not. Where a comment names
 functions behind WATCHED, the stack must begin in one of them, or in libc if that tells no names, if
-the kernel lends a watchpoint; with watch=0 it must tell nothing. In all other programs no stranger may be found, however often it is tried.
+the kernel lends a watchpoint; with watch=0 it must tell nothing. In all other programs no stranger
+may be found, however often it is tried.
 
 Usage: check_strangers.py --build=FOLDER [--runs=N]
 """
