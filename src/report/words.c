@@ -80,10 +80,24 @@ static bool is_same_line(const struct rh_sidecar_site *a, const struct rh_sideca
            strcmp(x->file, y->file) == 0;
 }
 
+/* Whether a stranger may be a site: one that writes, and in the same line if its own is known. */
+static bool may_be(const struct rh_sidecar_site *stranger, const struct rh_sidecar_site *site)
+{
+    bool writes = site->access == RH_ACCESS_WRITE || site->access == RH_ACCESS_ATOMIC_WRITE ||
+                  site->access == RH_ACCESS_ATOMIC_UPDATE;
+    return writes && (!stranger->location || is_same_line(stranger, site));
+}
+
 static bool are_same_lines(const struct rh_report_candidate *a, const struct rh_report_candidate *b)
 {
-    return a->verdict == RH_VERDICT_TRUE_RACE && b->verdict == RH_VERDICT_TRUE_RACE &&
-           is_same_line(a->first, b->first) && is_same_line(a->second, b->second);
+    if (a->verdict != RH_VERDICT_TRUE_RACE || b->verdict != RH_VERDICT_TRUE_RACE)
+        return false;
+    if (rh_report_has_stranger(a) == rh_report_has_stranger(b))
+        return is_same_line(a->first, b->first) && is_same_line(a->second, b->second);
+    const struct rh_report_candidate *of = rh_report_has_stranger(a) ? a : b;
+    const struct rh_report_candidate *known = of == a ? b : a;
+    return (is_same_line(of->first, known->first) && may_be(of->second, known->second)) ||
+           (is_same_line(of->first, known->second) && may_be(of->second, known->first));
 }
 
 const struct rh_report_candidate *rh_words_next_same(const struct rh_report *report,

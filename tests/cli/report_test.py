@@ -316,6 +316,15 @@ class Strangers(ReportCase):
         self.assertEqual([t["id"] for t in evidence["threads"]], [None, 3])
         self.assertEqual(self.candidates()[LOCKED]["verdict"], "likely-false-positive")
 
+    def test_who_may_have_been_the_stranger_is_told_with_it(self):
+        self.make_runs(self.store, f"{LOCKED}:race")   # with a read, which changes nothing
+        self.assertIn("true race 2 of 2: write in deposit and write in unknown code", self.report())
+        self.make_runs(self.store, f"{ITSELF}:race")   # with the same write in another thread
+        text = self.report()
+        self.assertIn("  the same lines: write in deposit and write in unknown code race on "
+                      "account->balance (true race", text)
+        self.assertNotIn("by an unknown thread", text)
+
     def test_watched(self):
         self.make_runs(self.store, f"{LOCKED}:watched,libc0")
         found = self.stranger()   # one entry, with the better evidence
