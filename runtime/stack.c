@@ -160,8 +160,11 @@ static bool step_packed(struct walk *w, const struct rt_row *row)
         uint32_t below = rt_row_saved(row, i);
         if (!below)
             continue;
-        if (rt_unlikely(below > cfa - w->window.low))
-            return false;
+        if (rt_unlikely(below > cfa - w->window.low)) {
+            if (!w->shift)
+                return false;
+            continue; /* on its way out, the code has taken it off the stack already */
+        }
         w->r.value[registers[i]] = load(w, cfa - below);
         known |= 1u << registers[i];
     }

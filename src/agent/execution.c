@@ -298,7 +298,8 @@ static void read_races(const struct rh_execution *e, struct rh_execution_ending 
     uint32_t count = atomic_load(&e->page->race_count);
     for (uint32_t i = 0; i < count && i < RH_MAX_RACES; i++) {
         const struct rh_race *race = &e->page->races[i];
-        if (!atomic_load(&race->ready) || race->task >= e->task_count)
+        if (!atomic_load(&race->ready) || race->task >= e->task_count ||
+            race->proof >= RH_PROOF_COUNT)
             continue;
         bool is_stranger = race->proof == RH_PROOF_CHANGED || race->proof == RH_PROOF_WATCHED;
         size_t position = race->task;
