@@ -75,17 +75,22 @@ void rt_budget_tick(void)
         atomic_store(&rt_budget_alarm, false);
 }
 
-void rt_meter_add(enum rt_meter meter, uint64_t ticks)
-{
-    rt_meter_charge(meter, (ticks + UNMEASURED_TICKS) * RT_METER_EVERY);
-}
-
-void rt_meter_charge(enum rt_meter meter, uint64_t ticks)
+static void charge(enum rt_meter meter, uint64_t ticks)
 {
     atomic_fetch_add_explicit(&taken[meter], ticks, memory_order_relaxed);
     if (all_taken() > atomic_load_explicit(&purse, memory_order_relaxed) &&
         !atomic_exchange(&rt_budget_alarm, true))
         rt_service_wake();
+}
+
+void rt_meter_add(enum rt_meter meter, uint64_t ticks)
+{
+    charge(meter, (ticks + UNMEASURED_TICKS) * RT_METER_EVERY);
+}
+
+void rt_meter_charge(enum rt_meter meter, uint64_t ns)
+{
+    charge(meter, scale(ns, atomic_load(&ticks_per_us), 1000));
 }
 
 uint64_t rt_budget_spent(enum rt_meter meter)

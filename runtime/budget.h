@@ -47,7 +47,7 @@ RT_HIDDEN void rt_budget_after_fork(void);
 
 RT_HIDDEN void rt_meter_add(enum rt_meter meter, uint64_t ticks);
 /* What is measured always, and counts for itself alone. */
-RT_HIDDEN void rt_meter_charge(enum rt_meter meter, uint64_t ticks);
+RT_HIDDEN void rt_meter_charge(enum rt_meter meter, uint64_t ns);
 
 /* Around the work of a hook or an event; a pause in between makes the measurement void. */
 static inline uint64_t rt_meter_begin(struct rt_thread *self)

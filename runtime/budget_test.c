@@ -116,6 +116,20 @@ static void test_sampling(void **state)
     assert_int_equal(rt_budget_spent(RT_METER_HOOKS), 0);
 }
 
+/* What is always measured counts once. */
+static void test_charge(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    pass(S_NS);
+    rt_budget_tick();
+    rt_meter_charge(RT_METER_HOOKS, 3 * MS_NS);
+    assert_in_range(rt_budget_spent(RT_METER_HOOKS), 2990000, 3000000);
+    assert_false(atomic_load(&rt_budget_alarm));
+    rt_meter_charge(RT_METER_HOOKS, 30 * MS_NS);
+    assert_true(atomic_load(&rt_budget_alarm));
+}
+
 /* A thread that was held has not worked all the time. */
 static void test_pauses_are_no_work(void **state)
 {
@@ -380,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_charge),
         cmocka_unit_test(test_pauses_are_no_work),
         cmocka_unit_test(test_alarm_and_its_end),
         cmocka_unit_test(test_tick_finds_it_too),

@@ -1,13 +1,14 @@
 /*
  * Threads that take work from a shared list under a lock, and count what they have done without
  * one: a race that litehb follows through every lock, and racechaser holds a thread at now and
- * then.
+ * then. Apart, each counts for itself, which no analysis can know: who is held is held in vain.
  *
- * usage: scaling THREADS ROUNDS    prints the seconds that it took
+ * usage: scaling shared|apart THREADS ROUNDS    prints the seconds that it took
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { MOST_THREADS = 64, LOCKS = 16, WORK = 60 };
@@ -16,7 +17,9 @@ static struct {
     pthread_mutex_t lock;
     unsigned long taken;
 } lists[LOCKS];
-static long done;
+static long done[MOST_THREADS];
+static volatile int first; /* of the threads' own counters */
+static int is_apart;
 static long rounds;
 
 static double now(void)
@@ -33,21 +36,22 @@ static unsigned long work(unsigned long seed)
     return seed;
 }
 
-__attribute__((noinline)) static void count(void)
+__attribute__((noinline)) static void count(int which)
 {
-    done++;
+    done[first + which]++;
 }
 
 static void *serve(void *arg)
 {
     unsigned long seed = (unsigned long)arg;
+    int own = is_apart ? (int)seed - 1 : 0;
     for (long i = 0; i < rounds; i++) {
         seed = work(seed);
         pthread_mutex_lock(&lists[seed >> 60].lock);
         lists[seed >> 60].taken += seed & 1;
         pthread_mutex_unlock(&lists[seed >> 60].lock);
         if (i % 64 == 0)
-            count();
+            count(own);
     }
     return NULL;
 }
@@ -55,10 +59,11 @@ static void *serve(void *arg)
 int main(int argc, char **argv)
 {
     pthread_t threads[MOST_THREADS];
-    int count_of = argc == 3 ? atoi(argv[1]) : 0;
+    int count_of = argc == 4 ? atoi(argv[2]) : 0;
     if (count_of < 1 || count_of > MOST_THREADS)
         return 2;
-    rounds = atol(argv[2]);
+    is_apart = strcmp(argv[1], "apart") == 0;
+    rounds = atol(argv[3]);
     for (int i = 0; i < LOCKS; i++)
         pthread_mutex_init(&lists[i].lock, NULL);
     double began = now();

@@ -26,7 +26,7 @@ def compile_subject(options, folder, how):
 
 def seconds(options, folder, program, arm, threads):
     """What the program says of its own time; the command around it does not count."""
-    words = [str(threads), str(options.scaling_work // threads)]
+    words = ["shared", str(threads), str(options.scaling_work // threads)]
     command = [program, *words]
     if arm != "plain":
         store = os.path.join(folder, f"{arm}.store")

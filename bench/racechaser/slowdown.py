@@ -1,5 +1,5 @@
 """How far waiting slows a program down that runs longer than t_min: alone, and under racechaser at
-several bounds. A bound of 0 is what the keys and hooks cost alone."""
+several bounds, with every hold in vain. A bound of 0 is what keys and hooks cost alone."""
 import os
 import sqlite3
 import subprocess
@@ -34,7 +34,8 @@ def run(options):
     with tools.WorkFolder(False) as folder:
         keyed = scaling.compile_subject(options, folder, "keyed")
         for threads in (2, 32) if options.quick else (2, 8, 32):
-            words = [str(threads), str((30_000_000 if options.quick else 80_000_000) // threads)]
+            work = 30_000_000 if options.quick else 80_000_000
+            words = ["apart", str(threads), str(work // threads)]
             times = {bound: [] for bound in (None, *BOUNDS)}
             for _ in range(rounds):
                 for bound in times:
