@@ -42,7 +42,7 @@ def seconds(options, folder, program, arm, threads):
 
 def run(options):
     options.scaling_work = 10_000_000 if options.quick else 40_000_000
-    rounds = stats.FEWEST if options.quick else 9
+    rounds = stats.FEWEST
     rows = []
     with tools.WorkFolder(False) as folder:
         plain, keyed = (compile_subject(options, folder, how) for how in ("plain", "keyed"))

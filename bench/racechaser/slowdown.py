@@ -29,7 +29,7 @@ def seconds(options, folder, program, words, bound):
 
 
 def run(options):
-    rounds = stats.FEWEST if options.quick else 9
+    rounds = stats.FEWEST
     rows = []
     with tools.WorkFolder(False) as folder:
         keyed = scaling.compile_subject(options, folder, "keyed")
