@@ -75,13 +75,22 @@ void rt_budget_tick(void)
         atomic_store(&rt_budget_alarm, false);
 }
 
-void rt_meter_add(enum rt_meter meter, uint64_t ticks)
+static void charge(enum rt_meter meter, uint64_t ticks)
 {
-    atomic_fetch_add_explicit(&taken[meter], (ticks + UNMEASURED_TICKS) * RT_METER_EVERY,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&taken[meter], ticks, memory_order_relaxed);
     if (all_taken() > atomic_load_explicit(&purse, memory_order_relaxed) &&
         !atomic_exchange(&rt_budget_alarm, true))
         rt_service_wake();
+}
+
+void rt_meter_add(enum rt_meter meter, uint64_t ticks)
+{
+    charge(meter, (ticks + UNMEASURED_TICKS) * RT_METER_EVERY);
+}
+
+void rt_meter_charge(enum rt_meter meter, uint64_t ns)
+{
+    charge(meter, scale(ns, atomic_load(&ticks_per_us), 1000));
 }
 
 uint64_t rt_budget_spent(enum rt_meter meter)
@@ -89,77 +98,95 @@ uint64_t rt_budget_spent(enum rt_meter meter)
     return scale(atomic_load(&taken[meter]), 1000, atomic_load(&ticks_per_us));
 }
 
-/* --- pauses: one word holds how many threads are held and, if any, since when, so that beginning
- * and ending are one step each --- */
+/* --- pauses --- */
 
-#define HELD_BITS 12
-#define HELD_MASK ((1u << HELD_BITS) - 1)
+/* Until when pauses are paid for, in microseconds of the run, and how many are under way: one word,
+ * so that beginning and ending are one step each. */
+#define COUNT_BITS 12
+#define COUNT_MASK ((1u << COUNT_BITS) - 1)
 
-static _Atomic uint64_t held;        /* since, in microseconds of the run, and count */
-static _Atomic uint64_t paused_us;   /* of pauses that have ended */
-static _Atomic uint64_t promised_us; /* to pauses under way */
+static _Atomic uint64_t cover;
+static _Atomic uint64_t paid_us; /* for time that is covered */
+static _Atomic uint64_t
+    reserved_us; /* by those who are about to pay, or to find that they cannot */
 
 static uint64_t now_us(void)
 {
     return (uint64_t)(rt_sys_monotonic_ns() - began_ns) / 1000;
 }
 
-static uint64_t current_us(uint64_t word, uint64_t now)
+/* How much longer pauses are paid for. */
+static uint64_t ahead_of(uint64_t word, uint64_t now)
 {
-    uint64_t since = word >> HELD_BITS;
-    return word & HELD_MASK && now > since ? now - since : 0;
+    uint64_t until = word >> COUNT_BITS;
+    return word & COUNT_MASK && until > now ? until - now : 0;
+}
+
+/* What a pause from now on adds to that. */
+static uint64_t price_of(uint64_t word, uint64_t now, uint64_t us)
+{
+    uint64_t ahead = ahead_of(word, now);
+    return us > ahead ? us - ahead : 0;
 }
 
 uint64_t rt_budget_paused(void)
 {
-    return (atomic_load(&paused_us) + current_us(atomic_load(&held), now_us())) * 1000;
+    uint64_t ahead = ahead_of(atomic_load(&cover), now_us()), paid = atomic_load(&paid_us);
+    return paid > ahead ? (paid - ahead) * 1000 : 0;
+}
+
+static uint64_t purse_us(uint64_t now)
+{
+    return share_of(now * 1000 > floor_ns ? now * 1000 : floor_ns) / 1000;
 }
 
 uint64_t rt_budget_pause_room(uint64_t ns)
 {
     enum { MILLION = 1000000 };
     uint64_t now = now_us(), us = ns / 1000;
-    uint64_t time_us = (now * 1000 > floor_ns ? now : floor_ns / 1000) + us;
-    uint64_t size = share_of(time_us);
-    uint64_t spent = atomic_load(&paused_us) + current_us(atomic_load(&held), now) + us;
+    uint64_t size = purse_us(now) + share_of(ns) / 1000;
+    uint64_t spent = atomic_load(&paid_us) + price_of(atomic_load(&cover), now, us);
     return spent < size ? scale(size - spent, MILLION, size) : 0;
 }
 
-/* Overlapping pauses are promised one after the other, which is more than they can take. */
-bool rt_budget_pause_begin(uint64_t ns)
+bool rt_budget_pause_begin(uint64_t ns, int64_t *until_ns)
 {
-    uint64_t now = now_us(), us = ns / 1000;
-    uint64_t time_ns = now * 1000 > floor_ns ? now * 1000 : floor_ns;
-    uint64_t word = atomic_load(&held), next;
-    uint64_t promised = atomic_fetch_add(&promised_us, us) + us;
-    bool fits =
-        atomic_load(&paused_us) + current_us(word, now) + promised <= share_of(time_ns) / 1000;
-    do {
-        if (!fits || (word & HELD_MASK) == HELD_MASK) {
-            atomic_fetch_sub(&promised_us, us);
+    uint64_t now = now_us(), us = ns / 1000, size = purse_us(now);
+    uint64_t word = atomic_load(&cover), next, price;
+    for (;;) {
+        price = price_of(word, now, us);
+        uint64_t reserved = atomic_fetch_add(&reserved_us, price) + price;
+        if (atomic_load(&paid_us) + reserved > size || (word & COUNT_MASK) == COUNT_MASK) {
+            atomic_fetch_sub(&reserved_us, price);
             return false;
         }
-        next = word & HELD_MASK ? word + 1 : now_us() << HELD_BITS | 1;
-    } while (!atomic_compare_exchange_weak(&held, &word, next));
+        next = (price ? (now + us) << COUNT_BITS | (word & COUNT_MASK) : word) + 1;
+        if (atomic_compare_exchange_strong(&cover, &word, next))
+            break;
+        atomic_fetch_sub(&reserved_us, price);
+    }
+    atomic_fetch_add(&paid_us, price);
+    atomic_fetch_sub(&reserved_us, price);
+    *until_ns = began_ns + (int64_t)(now + us) * 1000;
     return true;
 }
 
-/* The clock is read after the word, and again when that has changed: others may have been held on
- * and on since. */
-void rt_budget_pause_end(uint64_t ns)
+/* The last one has back what was paid for later than now. The clock is read after the word, and
+ * again when that has changed: others may have been held on and on since. */
+void rt_budget_pause_end(void)
 {
-    uint64_t word = atomic_load(&held), next, now;
+    uint64_t word = atomic_load(&cover), next, ahead;
     do {
-        now = now_us();
-        next = (word & HELD_MASK) == 1 ? 0 : word - 1;
-    } while (!atomic_compare_exchange_weak(&held, &word, next));
-    if (!next)
-        atomic_fetch_add(&paused_us, current_us(word, now));
-    atomic_fetch_sub(&promised_us, ns / 1000);
+        bool is_last = (word & COUNT_MASK) == 1;
+        ahead = is_last ? ahead_of(word, now_us()) : 0;
+        next = word - 1 - (ahead << COUNT_BITS);
+    } while (!atomic_compare_exchange_strong(&cover, &word, next));
+    atomic_fetch_sub(&paid_us, ahead);
 }
 
 void rt_budget_after_fork(void)
 {
-    atomic_store(&held, 0);
-    atomic_store(&promised_us, 0);
+    atomic_fetch_sub(&paid_us, ahead_of(atomic_load(&cover), now_us()));
+    atomic_store(&reserved_us, 0);
+    atomic_store(&cover, 0);
 }

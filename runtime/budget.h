@@ -6,7 +6,10 @@
  * counts for 64, so that measuring costs next to nothing, and the purse is filled by processor or
  * wall time, whichever is more. Pauses cost waiting time: overlapping ones count once, as the time
  * during which at least one thread is held, and the purse holds from the beginning what a run of
- * some seconds would earn, or short runs could never be steered.
+ * some seconds would earn, or short runs could never be steered. A pause is paid for when it
+ * begins, as far as others have not paid for the same time, and has back what it did not need: so
+ * the purse is never overdrawn, at no moment. A thread that is let go in time and gets no
+ * processor, because the machine has too much to do, is not held.
  *
  * A sampled hook that finds its purse empty raises the alarm; what is given up then is the
  * detector's choice, made by the runtime's own thread.
@@ -33,16 +36,18 @@ extern RT_HIDDEN _Atomic bool rt_budget_alarm;
 RT_HIDDEN uint64_t rt_budget_spent(enum rt_meter meter);
 RT_HIDDEN uint64_t rt_budget_paused(void);
 
-/* Before a pause of at most `ns`: false if the purse does not hold it. After true, exactly one
- * rt_budget_pause_end with the same number. */
-RT_HIDDEN bool rt_budget_pause_begin(uint64_t ns);
+/* Before a pause of at most `ns`: false if the purse does not hold it. After true the thread must
+ * be let go at *until_ns, and exactly one rt_budget_pause_end follows. */
+RT_HIDDEN bool rt_budget_pause_begin(uint64_t ns, int64_t *until_ns);
 /* What part of the purse would be left after a pause of `ns`, in parts per million. */
 RT_HIDDEN uint64_t rt_budget_pause_room(uint64_t ns);
-RT_HIDDEN void rt_budget_pause_end(uint64_t ns);
+RT_HIDDEN void rt_budget_pause_end(void);
 /* In a child after fork: the pauses under way are its parent's. */
 RT_HIDDEN void rt_budget_after_fork(void);
 
 RT_HIDDEN void rt_meter_add(enum rt_meter meter, uint64_t ticks);
+/* What is measured always, and counts for itself alone. */
+RT_HIDDEN void rt_meter_charge(enum rt_meter meter, uint64_t ns);
 
 /* Around the work of a hook or an event; a pause in between makes the measurement void. */
 static inline uint64_t rt_meter_begin(struct rt_thread *self)

@@ -80,9 +80,9 @@ static void begin(uint64_t overhead, uint64_t floor_ms)
     atomic_store(&ticks_per_us, 2000);
     for (int i = 0; i < RT_METER_COUNT; i++)
         atomic_store(&taken[i], 0);
-    atomic_store(&held, 0);
-    atomic_store(&paused_us, 0);
-    atomic_store(&promised_us, 0);
+    atomic_store(&cover, 0);
+    atomic_store(&paid_us, 0);
+    atomic_store(&reserved_us, 0);
     after_reading = NULL;
     rt_budget_start(overhead, floor_ms);
 }
@@ -114,6 +114,20 @@ static void test_sampling(void **state)
     uint64_t expected = HOOKS * (100 + UNMEASURED_TICKS * 1000 / TICKS_PER_US);
     assert_in_range(rt_budget_spent(RT_METER_SYNCS), expected * 99 / 100, expected * 101 / 100);
     assert_int_equal(rt_budget_spent(RT_METER_HOOKS), 0);
+}
+
+/* What is always measured counts once. */
+static void test_charge(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    pass(S_NS);
+    rt_budget_tick();
+    rt_meter_charge(RT_METER_HOOKS, 3 * MS_NS);
+    assert_in_range(rt_budget_spent(RT_METER_HOOKS), 2990000, 3000000);
+    assert_false(atomic_load(&rt_budget_alarm));
+    rt_meter_charge(RT_METER_HOOKS, 30 * MS_NS);
+    assert_true(atomic_load(&rt_budget_alarm));
 }
 
 /* A thread that was held has not worked all the time. */
@@ -190,25 +204,35 @@ static void test_processor_time_fills_it(void **state)
 
 /* --- pauses --- */
 
+/* Begins a pause, whose thread is to be let go when it is over. */
+static bool pause_for(uint64_t ns)
+{
+    int64_t until = 0, now = atomic_load(&now_ns);
+    bool begun = rt_budget_pause_begin(ns, &until);
+    if (begun)
+        assert_in_range(until, now + (int64_t)ns - 1000, now + (int64_t)ns);
+    return begun;
+}
+
 static void test_purse_of_pauses(void **state)
 {
     (void)state;
     begin(PPM / 50, 10000);
-    assert_true(rt_budget_pause_begin(200 * MS_NS)); /* what ten seconds earn */
-    assert_false(rt_budget_pause_begin(MS_NS));      /* all is promised */
+    assert_true(pause_for(200 * MS_NS)); /* what ten seconds earn */
+    assert_false(pause_for(201 * MS_NS));
     pass(50 * MS_NS);
     assert_int_equal(rt_budget_paused(), 50 * MS_NS);
-    rt_budget_pause_end(200 * MS_NS);
+    rt_budget_pause_end();
     assert_int_equal(rt_budget_paused(), 50 * MS_NS);
-    assert_false(rt_budget_pause_begin(151 * MS_NS));
-    assert_true(rt_budget_pause_begin(150 * MS_NS));
+    assert_false(pause_for(151 * MS_NS));
+    assert_true(pause_for(150 * MS_NS));
     pass(150 * MS_NS);
-    rt_budget_pause_end(150 * MS_NS);
-    assert_false(rt_budget_pause_begin(MS_NS));
+    rt_budget_pause_end();
+    assert_false(pause_for(MS_NS));
     pass(20ull * S_NS); /* beyond the floor, time earns */
-    assert_false(rt_budget_pause_begin(210 * MS_NS));
-    assert_true(rt_budget_pause_begin(204 * MS_NS));
-    rt_budget_pause_end(204 * MS_NS);
+    assert_false(pause_for(210 * MS_NS));
+    assert_true(pause_for(204 * MS_NS));
+    rt_budget_pause_end();
     assert_int_equal(rt_budget_paused(), 200 * MS_NS);
 }
 
@@ -217,7 +241,7 @@ static void test_no_overhead_no_pause(void **state)
     (void)state;
     begin(0, 10000);
     pass(100ull * S_NS);
-    assert_false(rt_budget_pause_begin(1000));
+    assert_false(pause_for(1000));
     assert_int_equal(rt_budget_paused(), 0);
 }
 
@@ -225,19 +249,57 @@ static void test_after_fork(void **state)
 {
     (void)state;
     begin(PPM / 50, 10000);
-    assert_true(rt_budget_pause_begin(200 * MS_NS));
+    assert_true(pause_for(200 * MS_NS));
     pass(10 * MS_NS);
     rt_budget_after_fork();
     pass(100 * MS_NS);
-    assert_int_equal(rt_budget_paused(), 0);
-    assert_true(rt_budget_pause_begin(200 * MS_NS));
-    rt_budget_pause_end(200 * MS_NS);
+    assert_int_equal(rt_budget_paused(), 10 * MS_NS);
+    assert_false(pause_for(191 * MS_NS));
+    assert_true(pause_for(190 * MS_NS));
+    rt_budget_pause_end();
+}
+
+/* Whoever is held while others are adds only what is longer. */
+static void test_overlapping_is_paid_once(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 10000);
+    assert_true(pause_for(150 * MS_NS));
+    pass(50 * MS_NS);
+    assert_true(pause_for(100 * MS_NS)); /* for nothing */
+    assert_false(pause_for(151 * MS_NS));
+    assert_true(pause_for(150 * MS_NS)); /* for 50 ms, the last */
+    pass(10 * MS_NS);
+    rt_budget_pause_end();
+    rt_budget_pause_end();
+    assert_int_equal(rt_budget_paused(), 60 * MS_NS);
+    assert_false(pause_for(141 * MS_NS)); /* the third goes on until 200 */
+    pass(20 * MS_NS);
+    rt_budget_pause_end();
+    assert_int_equal(rt_budget_paused(), 80 * MS_NS); /* the rest is given back */
+    assert_true(pause_for(120 * MS_NS));
+    rt_budget_pause_end();
+}
+
+/* A thread that was let go, but got no processor for some time, was not held meanwhile. */
+static void test_late_end(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 10000);
+    assert_true(pause_for(100 * MS_NS));
+    pass(180 * MS_NS);
+    assert_int_equal(rt_budget_paused(), 100 * MS_NS);
+    assert_true(pause_for(100 * MS_NS)); /* before the first has ended */
+    pass(30 * MS_NS);
+    rt_budget_pause_end();
+    rt_budget_pause_end();
+    assert_int_equal(rt_budget_paused(), 130 * MS_NS);
 }
 
 static void end_another_later(void)
 {
     pass(100 * MS_NS);
-    rt_budget_pause_end(1000);
+    rt_budget_pause_end();
 }
 
 /* One thread looks at the clock and is preempted; another is held on, and ends before it. */
@@ -245,11 +307,11 @@ static void test_preempted_at_the_end(void **state)
 {
     (void)state;
     begin(PPM, 1000000);
-    assert_true(rt_budget_pause_begin(1000));
-    assert_true(rt_budget_pause_begin(1000));
+    assert_true(pause_for(S_NS));
+    assert_true(pause_for(S_NS));
     pass(100 * MS_NS);
     after_reading = end_another_later;
-    rt_budget_pause_end(1000);
+    rt_budget_pause_end();
     assert_int_equal(rt_budget_paused(), 200 * MS_NS);
 }
 
@@ -274,14 +336,15 @@ static void dawdle(uint64_t *random, uint32_t most)
 static void pause_once(uint64_t *random)
 {
     pthread_rwlock_rdlock(&measured.clock);
-    bool begun = rt_budget_pause_begin(1000);
+    int64_t until;
+    bool begun = rt_budget_pause_begin(S_NS, &until);
     atomic_fetch_add(&measured.held, begun);
     pthread_rwlock_unlock(&measured.clock);
     if (!begun)
         return;
     dawdle(random, 4);
     pthread_rwlock_rdlock(&measured.clock);
-    rt_budget_pause_end(1000);
+    rt_budget_pause_end();
     atomic_fetch_sub(&measured.held, 1);
     pthread_rwlock_unlock(&measured.clock);
     dawdle(random, 32);
@@ -323,14 +386,15 @@ static void test_union_of_overlapping_pauses(void **state)
                   (long)(atomic_load(&now_ns) - began_ns) / 1000);
     assert_true(measured.sum_ns > 0 && (int64_t)measured.sum_ns < atomic_load(&now_ns) - began_ns);
     assert_int_equal(rt_budget_paused(), measured.sum_ns);
-    assert_int_equal(atomic_load(&held), 0);
-    assert_int_equal(atomic_load(&promised_us), 0);
+    assert_int_equal(atomic_load(&cover) & COUNT_MASK, 0);
+    assert_int_equal(atomic_load(&reserved_us), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_charge),
         cmocka_unit_test(test_pauses_are_no_work),
         cmocka_unit_test(test_alarm_and_its_end),
         cmocka_unit_test(test_tick_finds_it_too),
@@ -338,6 +402,8 @@ int main(void)
         cmocka_unit_test(test_purse_of_pauses),
         cmocka_unit_test(test_no_overhead_no_pause),
         cmocka_unit_test(test_after_fork),
+        cmocka_unit_test(test_overlapping_is_paid_once),
+        cmocka_unit_test(test_late_end),
         cmocka_unit_test(test_preempted_at_the_end),
         cmocka_unit_test(test_union_of_overlapping_pauses),
     };

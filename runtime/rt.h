@@ -238,6 +238,8 @@ struct rt_detector {
     void (*image)(struct rt_image *image);
     /* Now and then, by the runtime's own thread, while there are tasks. */
     void (*tick)(void);
+    /* When that thread has been made, also in a child after fork: it may make one of its own. */
+    void (*serve)(void);
 };
 
 /* --- the process (init.c) --- */

@@ -239,17 +239,26 @@ void rt_service_fork_after(void)
  * anything of libc's, because it shares its maker's thread-local memory. Signals are blocked in it:
  * they are the program's.
  */
-void rt_service_start(void)
+bool rt_service_thread(int (*run)(void *), char **stack, bool shares_files)
 {
     enum { STACK_SIZE = 64 * 1024 };
-    static char *stack; /* one is enough: a forked child has no thread of ours on its copy */
+    if (!*stack)
+        *stack = rt_map(STACK_SIZE);
+    uint64_t signals = rt_signals_block();
+    int flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                (shares_files ? CLONE_FILES : 0);
+    bool made = *stack && clone(run, *stack + STACK_SIZE, flags, NULL) >= 0;
+    rt_signals_restore(signals);
+    return made;
+}
+
+void rt_service_start(void)
+{
+    static char *stack;
     if (!wants_flips() && !rt_control())
         return;
-    if (!stack)
-        stack = rt_map(STACK_SIZE);
-    uint64_t signals = rt_signals_block();
-    int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
-    if (!stack || clone(serve, stack + STACK_SIZE, flags, NULL) < 0)
+    if (!rt_service_thread(serve, &stack, true))
         rt_complain("cannot start the runtime's own thread; keys stay as they are", "", "");
-    rt_signals_restore(signals);
+    if (rt_detector->serve)
+        rt_detector->serve();
 }

@@ -13,6 +13,10 @@ struct rt_image;
 RT_HIDDEN void rt_service_image(struct rt_image *image);
 /* Starts the thread if the options ask for one. Also called in a forked child. */
 RT_HIDDEN void rt_service_start(void);
+/* Makes a thread that the program does not know of. `stack` keeps its memory for the next time: one
+ * is enough, because a forked child has no thread of ours on its copy. Without `shares_files` it
+ * has a table of files of its own, a copy. */
+RT_HIDDEN bool rt_service_thread(int (*run)(void *), char **stack, bool shares_files);
 /* Switches on what the options ask for at the start. */
 RT_HIDDEN void rt_service_first_keys(void);
 

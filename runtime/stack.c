@@ -34,6 +34,7 @@ struct walk {
     const struct rt_thread *thread;
     struct rt_registers r;
     struct window window;
+    uintptr_t shift; /* from the addresses of the stack to where it is read: a copy, if not 0 */
     uint32_t generation;
     bool is_exact;   /* pc is an instruction to come, not one behind a call */
     bool is_lacking; /* ended because the value of a register was not known */
@@ -108,12 +109,14 @@ static bool read_memory(struct rt_cfi_memory *memory, uintptr_t address, unsigne
 {
     struct walk *w = (struct walk *)memory;
     struct rt_stack_image image;
+    uintptr_t shift = w->shift;
     if (!is_stack(&w->window, address, size)) {
+        shift = 0;
         if (!rt_stack_image_at(address, &image) || size > image.high - address ||
             !can_read_all(address, size))
             return false;
     }
-    const uint8_t *bytes = (const uint8_t *)address;
+    const uint8_t *bytes = (const uint8_t *)(address + shift);
     *value = 0;
     for (unsigned i = 0; i < size; i++)
         *value |= (uint64_t)bytes[i] << (8 * i);
@@ -122,9 +125,9 @@ static bool read_memory(struct rt_cfi_memory *memory, uintptr_t address, unsigne
 
 /* --- one step outwards --- */
 
-static uint64_t load(uintptr_t address)
+static uint64_t load(const struct walk *w, uintptr_t address)
 {
-    return *(const uint64_t *)address;
+    return *(const uint64_t *)(address + w->shift);
 }
 
 /* True if a frame that ends at `cfa` lies above what has been walked, inside the stack. */
@@ -157,13 +160,16 @@ static bool step_packed(struct walk *w, const struct rt_row *row)
         uint32_t below = rt_row_saved(row, i);
         if (!below)
             continue;
-        if (rt_unlikely(below > cfa - w->window.low))
-            return false;
-        w->r.value[registers[i]] = load(cfa - below);
+        if (rt_unlikely(below > cfa - w->window.low)) {
+            if (!w->shift)
+                return false;
+            continue; /* on its way out, the code has taken it off the stack already */
+        }
+        w->r.value[registers[i]] = load(w, cfa - below);
         known |= 1u << registers[i];
     }
     w->r.known = known;
-    return go_to(w, load(cfa + RT_RETURN_OFFSET), cfa);
+    return go_to(w, load(w, cfa + RT_RETURN_OFFSET), cfa);
 }
 
 /* A row that could not be packed. */
@@ -180,6 +186,8 @@ static bool step_full(struct walk *w, const struct rt_cfi_tables *tables,
     bool has_moved = w->is_exact && stack == w->r.value[RT_REGISTER_STACK];
     if (!row->is_signal && !has_moved && !is_frame_end(w, stack))
         return false;
+    if (row->is_signal && w->shift)
+        return false; /* beyond a handler there may be another stack, of which there is no copy */
     for (int i = 0; i < RT_REGISTER_COUNT; i++) {
         w->r.value[i] = caller.value[i];
         __asm__ volatile("" ::: "memory"); /* no call of memcpy: see cfi.c */
@@ -226,9 +234,9 @@ static bool may_have_called(uintptr_t return_address, uintptr_t pc)
  * or an address where there is no code. */
 static bool is_frameless(struct walk *w, uintptr_t pc, uintptr_t stack)
 {
-    if (!w->is_exact || !is_frame_end(w, stack + 8) || !is_return_address(w, load(stack)))
+    if (!w->is_exact || !is_frame_end(w, stack + 8) || !is_return_address(w, load(w, stack)))
         return false;
-    return may_have_called(load(stack), pc) || !can_read_all(pc, RT_JUMP_LENGTH) ||
+    return may_have_called(load(w, stack), pc) || !can_read_all(pc, RT_JUMP_LENGTH) ||
            rt_arch_is_jump((const uint8_t *)pc);
 }
 
@@ -252,14 +260,14 @@ static bool step_blind(struct walk *w)
     if (leave_stub(w, pc, stack))
         return true;
     if (is_frameless(w, pc, stack))
-        return go_to(w, load(stack), stack + 8);
+        return go_to(w, load(w, stack), stack + 8);
     bool has_frame = w->r.known >> RT_REGISTER_FRAME & 1 && frame >= stack;
     if (!has_frame || !is_frame_end(w, frame + 16) || !is_stack(&w->window, frame, 8) ||
-        !is_return_address(w, load(frame + 8)))
+        !is_return_address(w, load(w, frame + 8)))
         return false;
-    w->r.value[RT_REGISTER_FRAME] = load(frame);
+    w->r.value[RT_REGISTER_FRAME] = load(w, frame);
     w->r.known = 1u << RT_REGISTER_FRAME | 1u << RT_REGISTER_STACK | 1u << RT_REGISTER_PC;
-    return go_to(w, load(frame + 8), frame + 16);
+    return go_to(w, load(w, frame + 8), frame + 16);
 }
 
 static bool step_by_kind(struct walk *w, const struct rt_row *row)
@@ -315,6 +323,7 @@ static void begin(struct walk *w, const struct rt_thread *thread, enum start sta
 {
     w->memory.read = read_memory;
     w->thread = thread;
+    w->shift = 0;
     w->generation = atomic_load_explicit(&rt_stack_generation, memory_order_acquire);
     w->is_exact = start != START_KEY;
     w->is_lacking = false;
@@ -375,4 +384,25 @@ uint32_t rt_stack_at_signal(const struct rt_thread *self, const void *context, u
     rt_arch_registers_at_signal(context, &w.r);
     begin(&w, self, START_SIGNAL);
     return collect(&w, pcs, max);
+}
+
+/* The instruction before the pc is the one meant, but it is over: the registers are those of the
+ * pc. */
+uint32_t rt_stack_in_copy(const struct rt_registers *r, const void *bytes, size_t size,
+                          uintptr_t *pcs, uint32_t max)
+{
+    struct walk w;
+    for (int i = 0; i < RT_REGISTER_COUNT; i++) {
+        w.r.value[i] = r->value[i];
+        __asm__ volatile("" ::: "memory"); /* no call of memcpy: see cfi.c */
+    }
+    w.r.known = r->known;
+    begin(&w, NULL, START_HERE);
+    w.window.low = r->value[RT_REGISTER_STACK];
+    w.window.high = w.window.limit = w.window.low + size;
+    w.shift = (uintptr_t)bytes - w.window.low;
+    uint32_t count = collect(&w, pcs, max);
+    if (count > 0)
+        pcs[0]--;
+    return count;
 }

@@ -27,6 +27,12 @@ RT_HIDDEN uint32_t rt_stack_here(const struct rt_thread *self, uintptr_t *pcs, u
 RT_HIDDEN uint32_t rt_stack_at_signal(const struct rt_thread *self, const void *context,
                                       uintptr_t *pcs, uint32_t max);
 
+struct rt_registers;
+/* A stack of which there is a copy: of `size` bytes from the stack pointer on, taken right behind
+ * an instruction, which is the one that pcs[0] is behind. */
+RT_HIDDEN uint32_t rt_stack_in_copy(const struct rt_registers *registers, const void *bytes,
+                                    size_t size, uintptr_t *pcs, uint32_t max);
+
 /* Images come and go: to be called before threads run, when an image is registered, and after one
  * may have been unloaded (dlclose). When nothing has changed it costs no more than asking libc for
  * its counts of loads and unloads, so ordinary code that is about to take stacks may call it as a

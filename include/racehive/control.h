@@ -107,6 +107,11 @@ _Static_assert(sizeof(struct rh_image_name) == 128, "layout shared by runtime an
 enum rh_proof {
     RH_PROOF_UNORDERED, /* no chain of synchronisation leads from the first access to the second */
     RH_PROOF_COLLISION, /* one thread was held before its access while the other made its own */
+    /* Of a stranger: the value changed while a thread was held before its access; and the processor
+     * saw who wrote it. */
+    RH_PROOF_CHANGED,
+    RH_PROOF_WATCHED,
+    RH_PROOF_COUNT
 };
 
 enum rh_block_kind {
@@ -116,10 +121,11 @@ enum rh_block_kind {
 };
 
 /* One of the two accesses. frames[0] is the site; each place is a return address, so the byte
- * before it belongs to the code meant. */
+ * before it belongs to the code meant. A *stranger* is code that is no site of the task: its site
+ * has the image RH_NO_IMAGE, and its thread and frames may be missing. */
 struct rh_race_side {
     struct rh_site_name site;
-    uint32_t thread; /* ids as the runtime counts them: 1 is the main thread */
+    uint32_t thread; /* ids as the runtime counts them: 1 is the main thread; 0 if unknown */
     uint32_t parent; /* id of its creator, 0 if unknown */
     uint32_t frame_count;
     uint32_t lock_count; /* locks that it is known to hold */
@@ -129,16 +135,17 @@ struct rh_race_side {
     struct rh_place locks[RH_MAX_LOCKS];
 };
 
+/* A race of a stranger is not one of the task's candidate, but of the site of sides[1] alone. */
 struct rh_race {
     _Atomic uint32_t ready; /* set last */
     uint32_t task;          /* index of the task */
-    uint32_t order;         /* enum rh_race_order: which came first */
-    uint32_t proof;         /* enum rh_proof */
-    uint32_t opaque;        /* the process may hold synchronisation that was not seen */
-    uint32_t block;         /* enum rh_block_kind */
-    uint32_t block_thread;  /* whose stack */
-    uint32_t pause_us;      /* how long the held thread had been held */
-    struct rh_place data;   /* of a global */
+    uint32_t order;        /* enum rh_race_order: which came first; a stranger has no other place */
+    uint32_t proof;        /* enum rh_proof */
+    uint32_t opaque;       /* the process may hold synchronisation that was not seen */
+    uint32_t block;        /* enum rh_block_kind */
+    uint32_t block_thread; /* whose stack */
+    uint32_t pause_us;     /* how long the held thread had been held */
+    struct rh_place data;  /* of a global */
     /* In the order in which they came. */
     struct rh_race_side sides[2];
 };

@@ -4,7 +4,7 @@
 #include "budget.h"
 #include "sys.h"
 
-enum { PLACES = 16, HEAD_START_US = 1000 };
+enum { PLACES = 16, HEAD_START_NS = 1000000 };
 
 /* A place goes FREE -> TAKEN -> WAITING, and then either back to FREE, by its thread when nobody
  * came or it was RELEASED, or to MET, by the comer, who frees it when he has read it. */
@@ -35,9 +35,8 @@ static struct place *take_place(void)
 }
 
 /* A signal handler may run meanwhile and end the wait early: only the state and the clock count. */
-static void wait_for(struct place *place, uint32_t waiting, uint32_t us)
+static void wait_for(struct place *place, uint32_t waiting, int64_t end)
 {
-    int64_t end = place->since_ns + (int64_t)us * 1000;
     while (atomic_load(&place->state) == waiting) {
         int64_t left = end - rt_sys_monotonic_ns();
         if (left <= 0)
@@ -46,14 +45,17 @@ static void wait_for(struct place *place, uint32_t waiting, uint32_t us)
     }
 }
 
-/* The comer goes first. */
-static void give_head_start(void)
+/* The comer goes first, as far as there is time. */
+static void give_head_start(int64_t until)
 {
     _Atomic uint32_t never = 0;
-    rt_sys_futex_wait(&never, 0, (int64_t)HEAD_START_US * 1000);
+    int64_t left = until - rt_sys_monotonic_ns();
+    if (left > 0)
+        rt_sys_futex_wait(&never, 0, left < HEAD_START_NS ? left : HEAD_START_NS);
 }
 
-static enum rt_pause_end hold(struct rt_thread *self, struct place *place, uint32_t us)
+/* Of the time that is paid for, the end is for the head start. */
+static enum rt_pause_end hold(struct rt_thread *self, struct place *place, int64_t until)
 {
     uint32_t waiting = ++place->holds * PLACE_STATES + PLACE_WAITING;
     uint32_t released = waiting - PLACE_WAITING + PLACE_RELEASED;
@@ -62,22 +64,22 @@ static enum rt_pause_end hold(struct rt_thread *self, struct place *place, uint3
     atomic_fetch_add(&held, 1);
     atomic_fetch_add(&rt_memory_live, 1); /* a block that is freed meanwhile is met in its length */
     atomic_store(&place->state, waiting);
-    wait_for(place, waiting, us);
+    wait_for(place, waiting, until - HEAD_START_NS);
     bool alone = atomic_compare_exchange_strong(&place->state, &waiting, PLACE_FREE) ||
                  atomic_compare_exchange_strong(&place->state, &released, PLACE_FREE);
     atomic_fetch_sub(&rt_memory_live, 1);
     atomic_fetch_sub(&held, 1);
     if (alone)
         return RT_PAUSE_VAIN;
-    give_head_start();
+    give_head_start(until);
     return RT_PAUSE_MET;
 }
 
 enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side side,
                            const struct rt_access *a, uint32_t us)
 {
-    uint64_t ns = (uint64_t)us * 1000;
-    if (!rt_budget_pause_begin(ns))
+    int64_t until;
+    if (!rt_budget_pause_begin((uint64_t)us * 1000 + HEAD_START_NS, &until))
         return RT_PAUSE_REFUSED;
     enum rt_pause_end end = RT_PAUSE_REFUSED;
     struct place *place = take_place();
@@ -85,9 +87,9 @@ enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side s
         place->task = task;
         place->side = side;
         rt_witness_take(self, a, &place->witness);
-        end = hold(self, place, us);
+        end = hold(self, place, until);
     }
-    rt_budget_pause_end(ns);
+    rt_budget_pause_end();
     return end;
 }
 

@@ -6,13 +6,19 @@
  * nothing; and what would be left of the budget after the wait, so that the bound is approached and
  * never passed. The other site looks whether someone is held before an access to the same bytes.
  * No synchronisation is followed: a collision needs none to be a proof.
+ *
+ * While a thread is held, its bytes are looked after: a value that changes is a race with somebody
+ * who is not at the other site (change.h), and the processor may tell with whom (watch.h).
  */
 #include "budget.h"
+#include "change.h"
 #include "detect.h"
 #include "judge.h"
 #include "options.h"
 #include "pause.h"
 #include "shared.h"
+#include "sys.h"
+#include "watch.h"
 
 /* The site that waits is the one that is to come second. */
 static bool is_to_wait(const struct rt_visit *v)
@@ -41,6 +47,44 @@ static bool is_chosen(struct rt_thread *self, uint64_t delay_ns)
     return next_random(self) % MILLION < rt_budget_pause_room(delay_ns);
 }
 
+/* The stranger came first, whoever it is. `stranger` says what the watch has seen of it. */
+static void tell_stranger(struct rt_thread *self, const struct rt_visit *v, enum rh_proof proof,
+                          uint32_t held_us, struct rt_witness *stranger)
+{
+    struct rt_witness held;
+    rt_witness_take(self, v->access, &held);
+    stranger->site = (struct rh_site_name){.image = RH_NO_IMAGE};
+    stranger->address = held.address;
+    stranger->size = held.size;
+    stranger->lock_count = 0;
+    if (proof == RH_PROOF_CHANGED)
+        stranger->thread = stranger->parent = stranger->frame_count = 0;
+    const struct rt_finding f = {.task = v->index,
+                                 .order = RH_ORDER_ALTERNATE,
+                                 .proof = proof,
+                                 .pause_us = held_us,
+                                 .first = stranger,
+                                 .second = &held};
+    rt_finding_report(&f);
+}
+
+/* Holds the thread and looks after its bytes. Who comes to the other site explains a change, and is
+ * the better evidence. */
+static enum rt_pause_end hold(struct rt_thread *self, const struct rt_visit *v, uint32_t us)
+{
+    struct rt_change change;
+    struct rt_witness stranger;
+    rt_change_begin(v->access, &change);
+    bool is_watched = change.size && rt_watch_ask(self, change.address, change.size);
+    enum rt_pause_end end = rt_pause(self, v->index, v->side, v->access, us);
+    bool changed = rt_change_end(&change) && end == RT_PAUSE_VAIN;
+    bool seen = is_watched && rt_watch_end(changed, &stranger);
+    if (changed)
+        tell_stranger(self, v, seen ? RH_PROOF_WATCHED : RH_PROOF_CHANGED,
+                      (uint32_t)((rt_sys_monotonic_ns() - change.began_ns) / 1000), &stranger);
+    return end;
+}
+
 static void visit(struct rt_thread *self, const struct rt_visit *v)
 {
     if (!rt_judge_knows_bytes(v->access))
@@ -50,7 +94,7 @@ static void visit(struct rt_thread *self, const struct rt_visit *v)
     uint64_t delay_us = v->task->task.pause_us ? v->task->task.pause_us : rt_options.delay * 1000;
     if (!is_to_wait(v) || !is_chosen(self, delay_us * 1000))
         return;
-    enum rt_pause_end end = rt_pause(self, v->index, v->side, v->access, (uint32_t)delay_us);
+    enum rt_pause_end end = hold(self, v, (uint32_t)delay_us);
     if (end == RT_PAUSE_REFUSED)
         return;
     struct rh_result *result = rt_plan_result(v->index);
@@ -97,6 +141,7 @@ static void racechaser_after_fork(struct rt_thread *self)
 {
     (void)self;
     rt_pause_after_fork();
+    rt_watch_after_fork();
 }
 
 const struct rt_detector rt_detector_racechaser = {
@@ -112,4 +157,5 @@ const struct rt_detector rt_detector_racechaser = {
     .tasks = racechaser_tasks,
     .image = rt_plan_image,
     .tick = rt_plan_tick,
+    .serve = rt_watch_start,
 };

@@ -99,6 +99,7 @@ static void describe_block(uintptr_t address, struct rh_race *race)
 
 /* Of each task, which orders and proofs are there already, as bits. */
 static _Atomic uint8_t told[RH_MAX_TASKS];
+_Static_assert(2 * RH_PROOF_COUNT <= 8, "a bit for each order and proof");
 
 void rt_finding_forget(void)
 {
@@ -136,7 +137,7 @@ bool rt_finding_report(const struct rt_finding *f)
         atomic_fetch_add(&shared->benign, 1);
         return false;
     }
-    uint8_t kind = (uint8_t)(1u << (f->order * 2 + f->proof));
+    uint8_t kind = (uint8_t)(1u << (f->order * RH_PROOF_COUNT + f->proof));
     if (!(atomic_fetch_or(&told[f->task], kind) & kind))
         keep(shared, f);
     return true;
@@ -163,9 +164,15 @@ static void log_side(int log, const struct rh_shared *shared, const char *which,
 {
     struct rt_line line = {0};
     rt_line_text(&line, which);
-    rt_line_number(&line, side->site.site);
-    rt_line_text(&line, " in thread ");
-    rt_line_number(&line, side->thread);
+    if (side->site.image == RH_NO_IMAGE) {
+        rt_line_text(&line, "code that is no site");
+    } else {
+        rt_line_text(&line, "site ");
+        rt_line_number(&line, side->site.site);
+    }
+    rt_line_text(&line, side->thread ? " in thread " : " in a thread unknown");
+    if (side->thread)
+        rt_line_number(&line, side->thread);
     rt_line_text(&line, ", ");
     rt_line_number(&line, side->size);
     rt_line_text(&line, side->size == 1 ? " byte, at" : " bytes, at");
@@ -178,13 +185,19 @@ static void log_race(int log, const struct rh_shared *shared, const struct rh_ra
                      const char *detector)
 {
     struct rt_line line = {0};
-    bool collided = race->proof == RH_PROOF_COLLISION;
+    static const char *const proofs[RH_PROOF_COUNT] = {
+        [RH_PROOF_UNORDERED] = "nothing orders the accesses",
+        [RH_PROOF_COLLISION] = "two threads collided",
+        [RH_PROOF_CHANGED] = "a value changed before a thread that was held",
+        [RH_PROOF_WATCHED] = "a value was written before a thread that was held",
+    };
     rt_line_text(&line, detector);
-    rt_line_text(&line, collided || !race->opaque ? ": true race, " : ": suspected race, ");
-    rt_line_text(&line, collided ? "two threads collided" : "nothing orders the accesses");
+    bool proved = race->proof != RH_PROOF_UNORDERED || !race->opaque;
+    rt_line_text(&line, proved ? ": true race, " : ": suspected race, ");
+    rt_line_text(&line, proofs[race->proof]);
     rt_log_line(log, &line);
-    log_side(log, shared, "  first site ", &race->sides[0]);
-    log_side(log, shared, "  then site ", &race->sides[1]);
+    log_side(log, shared, "  first ", &race->sides[0]);
+    log_side(log, shared, "  then ", &race->sides[1]);
 }
 
 void rt_findings_log(const char *detector)

@@ -20,6 +20,8 @@
 
 struct rh_execution {
     struct rh_runs_task tasks[RH_MAX_TASKS];
+    uint64_t strangers[RH_MAX_TASKS][2];
+    bool wants_strangers;
     size_t task_count;
     uint32_t longest_pause_us;
     struct rh_page page;
@@ -166,6 +168,9 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     e->task_count = request->task_count < RH_MAX_TASKS ? request->task_count : RH_MAX_TASKS;
     if (e->task_count)
         memcpy(e->tasks, request->tasks, e->task_count * sizeof *e->tasks);
+    e->wants_strangers = request->strangers != NULL;
+    if (e->wants_strangers)
+        memcpy(e->strangers, request->strangers, e->task_count * sizeof *e->strangers);
     enum rh_status status = rh_page_make(&e->page);
     if (status == RH_OK) {
         write_tasks(e, request->skips, request->build_id);
@@ -220,7 +225,33 @@ bool rh_execution_is_steered(const struct rh_execution *e)
 /* That no order was seen proves something only where all synchronisation is seen. */
 static bool is_proved(const struct rh_race *race)
 {
-    return race->proof == RH_PROOF_COLLISION || !race->opaque;
+    return race->proof != RH_PROOF_UNORDERED || !race->opaque;
+}
+
+/* A stranger's race says nothing of the task's candidate: it is an entry of its own. Its position
+ * among the answers, or false if there is none to be had. */
+static bool find_stranger(const struct rh_execution *e, const struct rh_race *race,
+                          struct rh_execution_ending *ending, size_t *position)
+{
+    const struct rh_runs_task *task = &e->tasks[race->task];
+    uint32_t site = race->sides[1].site.site;
+    if (!e->wants_strangers || (site != task->candidate.first && site != task->candidate.second))
+        return false;
+    const struct rh_runs_task found = {
+        .candidate = {.id = e->strangers[race->task][site != task->candidate.first],
+                      .first = site,
+                      .second = RH_RUNS_STRANGER},
+        .stage = task->stage,
+        .order = RH_ORDER_ALTERNATE,
+        .pause_us = task->pause_us,
+    };
+    size_t at = 0;
+    while (at < ending->found_count && ending->found[at].candidate.id != found.candidate.id)
+        at++;
+    if (at == ending->found_count)
+        ending->found[ending->found_count++] = found;
+    *position = e->task_count + at;
+    return true;
 }
 
 static void read_races(const struct rh_execution *e, struct rh_execution_ending *ending)
@@ -228,17 +259,23 @@ static void read_races(const struct rh_execution *e, struct rh_execution_ending 
     uint32_t count = atomic_load(&e->page.shared->race_count);
     for (uint32_t i = 0; i < count && i < RH_MAX_RACES; i++) {
         const struct rh_race *race = &e->page.shared->races[i];
-        if (!atomic_load(&race->ready) || race->task >= e->task_count)
+        if (!atomic_load(&race->ready) || race->task >= e->task_count ||
+            race->proof >= RH_PROOF_COUNT)
             continue;
-        struct rh_runs_answer *answer = &ending->answers[race->task];
+        bool is_stranger = race->proof == RH_PROOF_CHANGED || race->proof == RH_PROOF_WATCHED;
+        size_t position = race->task;
+        if (is_stranger && !find_stranger(e, race, ending, &position))
+            continue;
+        struct rh_runs_answer *answer = &ending->answers[position];
         bool proved = is_proved(race);
         if (proved)
             answer->raced[race->order == RH_ORDER_ALTERNATE] = true;
         else
             answer->suspected = true;
-        answer->collided |= race->proof == RH_PROOF_COLLISION;
+        answer->collided |= race->proof != RH_PROOF_UNORDERED;
         ending->races[ending->race_count++] = (struct rh_runs_race){
-            .candidate = e->tasks[race->task].candidate.id,
+            .candidate = is_stranger ? ending->found[position - e->task_count].candidate.id
+                                     : e->tasks[race->task].candidate.id,
             .proved = proved,
             .race = *race,
             .images = e->page.shared->images,
@@ -282,6 +319,14 @@ static void read_answer(const struct rh_execution *e, size_t task, const struct 
         answer->outcome = RH_OUTCOME_NOT_SEEN;
 }
 
+/* Of a stranger nothing is known but that it raced. */
+static void read_found(const struct rh_runs_end *end, struct rh_runs_answer *answer)
+{
+    answer->outcome = RH_OUTCOME_RACE;
+    answer->crashed = is_crash(end->signal) && !end->hung;
+    answer->hung = end->hung;
+}
+
 /* The runtime has told of its start if it is there at all. */
 static bool has_started(const struct rh_shared *page)
 {
@@ -310,6 +355,8 @@ void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_
     read_races(e, ending);
     for (size_t i = 0; i < e->task_count; i++)
         read_answer(e, i, &ending->end, &ending->answers[i]);
+    for (size_t i = 0; i < ending->found_count; i++)
+        read_found(&ending->end, &ending->answers[e->task_count + i]);
 }
 
 void rh_execution_free(struct rh_execution *e)

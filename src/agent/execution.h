@@ -25,6 +25,8 @@ struct rh_execution_request {
     const char *build_id; /* of the program, lower-case hexadecimal; NULL: not known */
     const struct rh_runs_task *tasks;
     const uint32_t *skips; /* for each task: executions to let pass before its pause */
+    /* For each task's two sites: the id of what it may have with a stranger. NULL: not wanted. */
+    const uint64_t (*strangers)[2];
     size_t task_count;
     uint32_t longest_pause_us; /* a pause of this length in vain is exhausted */
     int input;                 /* its standard input; -1: the caller's */
@@ -34,7 +36,10 @@ struct rh_execution_request {
 
 struct rh_execution_ending {
     struct rh_runs_end end;
-    struct rh_runs_answer answers[RH_MAX_TASKS];
+    /* Behind those to the tasks, the answers to what was found beside them. */
+    struct rh_runs_answer answers[RH_MAX_TASKS + RH_MAX_RACES];
+    struct rh_runs_task found[RH_MAX_RACES];
+    size_t found_count;
     struct rh_runs_race races[RH_MAX_RACES];
     size_t race_count;
     bool started; /* the runtime was there: the program is instrumented and not switched off */

@@ -124,6 +124,19 @@ static enum rh_status open_store(struct session *s)
     return status;
 }
 
+/* Accesses that come far apart meet only in a long pause. More than half of what a short run may
+ * pause at all leaves it a fair chance to be begun, and is worth it if it is longer than the
+ * detector's own. */
+static uint32_t long_pause_us(const struct options *o)
+{
+    enum { SHORT_RUN_US = 1000000, OWN_US = 10000 };
+    double pause_us = o->max_overhead * SHORT_RUN_US * 0.6;
+    double most_us = (double)(o->longest_pause_ms * US_PER_MS);
+    if (pause_us > most_us)
+        pause_us = most_us;
+    return pause_us > OWN_US ? (uint32_t)pause_us : 0;
+}
+
 static enum rh_status open_pool(struct session *s)
 {
     const struct options *o = s->options;
@@ -136,6 +149,7 @@ static enum rh_status open_pool(struct session *s)
         .first_pause_us = (uint32_t)(o->pause_ms * US_PER_MS),
         .pause_step_us = (uint32_t)(o->pause_step_ms * US_PER_MS),
         .longest_pause_us = (uint32_t)(o->longest_pause_ms * US_PER_MS),
+        .long_pause_us = long_pause_us(o),
         .steers = !o->no_steering,
         .seed = o->seed,
     };

@@ -159,6 +159,7 @@ static enum rh_status start(struct crowd *c, struct job *job)
         .build_id = o->build_id,
         .tasks = a->tasks,
         .skips = a->skips,
+        .strangers = (const uint64_t(*)[2])a->strangers,
         .task_count = a->count,
         .longest_pause_us = o->longest_pause_us,
         .input = job->input,
@@ -215,9 +216,13 @@ static enum rh_status complete(struct crowd *c, struct job *job)
         rh_log_warn("%s did not start Racehive's runtime: was it switched off, or replaced by a "
                     "program without it?",
                     c->options->program);
-    enum rh_status status =
-        rh_runs_complete(c->runs, job->run, &ending.end, ending.answers, job->assignment.count,
-                         ending.races, ending.race_count);
+    size_t asked = job->assignment.count, found = ending.found_count;
+    enum rh_status status = RH_OK;
+    if (found > 0)
+        status = rh_runs_add_found(c->runs, job->run, asked, ending.found, found);
+    if (status == RH_OK)
+        status = rh_runs_complete(c->runs, job->run, &ending.end, ending.answers, asked + found,
+                                  ending.races, ending.race_count);
     if (status == RH_OK)
         status = rh_pool_completed(c->pool, &job->assignment);
     c->result->completed++;

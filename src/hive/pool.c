@@ -13,6 +13,7 @@ enum { WINDOW = 20000, NO_ENTRY = -1 };
 
 struct entry {
     struct rh_runs_candidate candidate;
+    uint64_t strangers[2]; /* as in struct rh_assignment */
     uint32_t score;
     uint64_t attempts;  /* completed runs that were to validate it */
     uint64_t explored;  /* of these, since it is a true race: for what comes of it */
@@ -93,6 +94,7 @@ static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candid
     rh_map_put(&pool->by_id, c->id, pool->entries.len);
     struct entry e = {
         .candidate = {.id = c->id, .first = c->first->number, .second = c->second->number},
+        .strangers = {rh_candidate_stranger(c->first), rh_candidate_stranger(c->second)},
         .score = c->group->score,
         .same = c->first->number == c->second->number,
     };
@@ -172,6 +174,7 @@ static uint32_t choose_skip(struct rh_pool *pool, const struct entry *e, enum rh
 static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e,
                                         uint64_t attempt, uint32_t *skip)
 {
+    enum { ORDERS = 2 };
     const struct rh_pool_options *o = &pool->options;
     struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
     *skip = 0;
@@ -182,8 +185,11 @@ static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry
         return task;
     task.stage = RH_STAGE_STEER;
     task.order = attempt % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
-    if (o->method == RH_POOL_COLLIDE)
+    if (o->method == RH_POOL_COLLIDE) {
+        bool is_long = attempt / ORDERS % 2;
+        task.pause_us = is_long ? o->long_pause_us : 0;
         return task;
+    }
     bool is_spent = e->vain_us[task.order] >= o->longest_pause_us;
     /* When the longest was in vain, any length may be the right one. */
     task.pause_us = is_spent ? 1 + (uint32_t)random_below(pool, o->longest_pause_us)
@@ -196,6 +202,7 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
                      uint32_t skip)
 {
     a->skips[a->count] = skip;
+    memcpy(a->strangers[a->count], e->strangers, sizeof e->strangers);
     a->tasks[a->count++] = task;
     e->in_flight += task.stage != RH_STAGE_CONTEXT;
 }

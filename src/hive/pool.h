@@ -23,7 +23,7 @@
 /* What a detector does with a task, and so what attempts are worth making. */
 enum rh_pool_method {
     RH_POOL_VALIDATE, /* racemob: all stages */
-    RH_POOL_COLLIDE,  /* racechaser: pauses of its own length, for one order and the other */
+    RH_POOL_COLLIDE,  /* racechaser: for one order and the other, by turns with long pauses */
     RH_POOL_WATCH,    /* litehb: order alone */
 };
 
@@ -32,6 +32,7 @@ struct rh_pool_options {
     uint32_t tasks_per_run; /* that validate */
     uint32_t screened_per_run;
     uint32_t first_pause_us, pause_step_us, longest_pause_us;
+    uint32_t long_pause_us; /* of RH_POOL_COLLIDE; 0: all are of the detector's own length */
     bool steers;
     uint64_t seed;
 };
@@ -47,6 +48,8 @@ void rh_pool_close(struct rh_pool *pool);
 struct rh_assignment {
     struct rh_runs_task tasks[RH_MAX_TASKS];
     uint32_t skips[RH_MAX_TASKS];
+    /* Of each task's two sites, the id of what it may have with a stranger. */
+    uint64_t strangers[RH_MAX_TASKS][2];
     size_t count;
     size_t validating; /* the first ones validate */
 };

@@ -457,6 +457,14 @@ static void test_methods(void **state)
         run_one(&raced);
     struct rh_assignment a;
     assert_false(rh_pool_assign(pool, &a)); /* it explores nothing */
+    close_pool();
+    unlink(store_path);
+    options.long_pause_us = 30 * MS;
+    open_pool(&options);
+    let_all_meet_with(&options);
+    for (uint32_t i = 0; i < 12; i++)
+        expect_attempt(RH_STAGE_STEER, i / 2 % 2 ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY,
+                       i / 4 % 2 ? 30 : 0);
 }
 
 static void test_no_candidates(void **state)

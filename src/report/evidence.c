@@ -112,7 +112,7 @@ struct rh_report_race *rh_evidence_describe(struct rh_arena *arena, struct rh_sy
     struct rh_report_race *out = rh_arena_new(arena, struct rh_report_race);
     bool is_primary = race->race.order == RH_ORDER_PRIMARY;
     out->order = is_primary ? RH_ORDER_PRIMARY : RH_ORDER_ALTERNATE;
-    out->proof = race->race.proof == RH_PROOF_COLLISION ? RH_PROOF_COLLISION : RH_PROOF_UNORDERED;
+    out->proof = (enum rh_proof)race->race.proof;
     out->proved = race->proved;
     out->pause_us = race->race.pause_us;
     out->block = describe_block(arena, symbols, race);
@@ -126,6 +126,28 @@ struct rh_report_race *rh_evidence_describe(struct rh_arena *arena, struct rh_sy
         add_locks(symbols, race, from, side);
     }
     return out;
+}
+
+const struct rh_sidecar_site *rh_evidence_stranger(struct rh_arena *arena,
+                                                   const struct rh_report_candidate *candidate)
+{
+    const struct rh_symbols_frame *frame = &candidate->race->sides[0].frames.data[0];
+    if (!frame->function)
+        return candidate->second;
+    struct rh_sidecar_site *site = rh_arena_new(arena, struct rh_sidecar_site);
+    struct rh_sidecar_function *function = rh_arena_new(arena, struct rh_sidecar_function);
+    *site = *candidate->second;
+    *function = (struct rh_sidecar_function){.name = frame->function};
+    site->function = function;
+    if (frame->file) {
+        struct rh_sidecar_location *at = rh_arena_new(arena, struct rh_sidecar_location);
+        *at = (struct rh_sidecar_location){.file = frame->file,
+                                           .line = frame->line,
+                                           .column = frame->column,
+                                           .function = frame->function};
+        site->location = at;
+    }
+    return site;
 }
 
 void rh_evidence_release(struct rh_report_race *race)

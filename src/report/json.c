@@ -21,6 +21,10 @@ static void put_site(struct rh_json *json, const char *name, const struct rh_sid
     rh_members_site(json, site);
     if (site->location && site->location->inlined_at)
         rh_members_chain(json, "inlined", site);
+    if (site->number == RH_RUNS_STRANGER) {
+        rh_json_key(json, "stranger");
+        rh_json_bool(json, true);
+    }
     rh_members_text(json, "locks", locks);
     rh_members_text(json, "threads", threads);
     rh_json_end_object(json);
@@ -93,7 +97,7 @@ static void put_threads(struct rh_json *json, const struct rh_report_race *race)
         const struct rh_report_side *side = &race->sides[i];
         bool is_first = (i == 0) == (race->order == RH_ORDER_PRIMARY);
         rh_json_begin_object(json);
-        rh_members_number(json, "id", side->thread);
+        rh_members_number_if(json, "id", side->thread != 0, side->thread);
         rh_members_number_if(json, "creator", side->parent != 0, side->parent);
         rh_members_text(json, "access", is_first ? "first" : "second");
         put_locks(json, side);
@@ -113,7 +117,7 @@ static void put_race(struct rh_json *json, const struct rh_report_candidate *can
     rh_members_text(json, "consequence", candidate->consequence);
     rh_members_number_if(json, "signal", candidate->crash_signal != 0,
                          (uint64_t)candidate->crash_signal);
-    rh_members_number_if(json, "pause_us", race->proof == RH_PROOF_COLLISION, race->pause_us);
+    rh_members_number_if(json, "pause_us", race->proof != RH_PROOF_UNORDERED, race->pause_us);
     rh_members_text(json, "block", race->block);
     rh_json_key(json, "stacks");
     rh_json_begin_array(json);

@@ -29,6 +29,7 @@ struct sources {
     struct rh_map last_group; /* class -> position of its last group, plus 1 */
     RH_VEC(size_t) before;    /* the same class's group before a group, plus 1, or 0 */
     struct rh_map tried;      /* ids of candidates */
+    uint64_t strangers;       /* among the tried */
 };
 
 static enum rh_status load_classes(struct sources *s)
@@ -98,7 +99,8 @@ static void release_sources(struct sources *s)
 /* What the analysis says of two sites; programs that were not analysed have nothing. */
 static void add_analysis(const struct sources *s, struct rh_report_candidate *out)
 {
-    uint32_t a = s->class_of[out->first->number], b = s->class_of[out->second->number];
+    uint32_t a = s->class_of[out->first->number];
+    uint32_t b = rh_report_has_stranger(out) ? NO_CLASS : s->class_of[out->second->number];
     out->first_locks = a == NO_CLASS ? "" : s->classes.data[a].locks;
     out->second_locks = b == NO_CLASS ? "" : s->classes.data[b].locks;
     out->first_threads = a == NO_CLASS ? "" : s->classes.data[a].threads;
@@ -126,6 +128,23 @@ static void judge(struct rh_report_candidate *out)
                                                            : "none";
 }
 
+/* Who wrote without a key, before any evidence tells more. */
+static struct rh_sidecar_site *make_stranger(struct rh_arena *arena,
+                                             const struct rh_sidecar_site *site)
+{
+    static const struct rh_sidecar_function unknown = {.name = "unknown code"};
+    struct rh_sidecar_site *out = rh_arena_new(arena, struct rh_sidecar_site);
+    *out = (struct rh_sidecar_site){
+        .number = RH_RUNS_STRANGER,
+        .key = RH_SIDECAR_NO_KEY,
+        .access = RH_ACCESS_WRITE,
+        .flags = RH_SITE_SIZED,
+        .function = &unknown,
+        .expression = site->expression,
+    };
+    return out;
+}
+
 static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
                                    struct rh_report_candidate *out)
 {
@@ -139,13 +158,17 @@ static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
     out->race = rh_evidence_describe(&report->arena, s->symbols, out, &race);
     if (out->verdict == RH_VERDICT_TRUE_RACE && out->tally.crashes > 0)
         out->crash_signal = end.signal;
+    if (rh_report_has_stranger(out))
+        out->second = rh_evidence_stranger(&report->arena, out);
     return RH_OK;
 }
 
 static enum rh_status add_tried(struct sources *s, struct rh_report *report,
                                 const struct rh_runs_state *state)
 {
-    if (state->candidate.first >= s->site_count || state->candidate.second >= s->site_count)
+    bool has_stranger = state->candidate.second == RH_RUNS_STRANGER;
+    if (state->candidate.first >= s->site_count ||
+        (!has_stranger && state->candidate.second >= s->site_count))
         return rh_fail(RH_ERR_INPUT,
                        "the store of runs speaks of site %u of %s, which has %u: it is damaged, or "
                        "of another build",
@@ -155,12 +178,14 @@ static enum rh_status add_tried(struct sources *s, struct rh_report *report,
     struct rh_report_candidate out = {
         .id = state->candidate.id,
         .first = &s->sites[state->candidate.first],
-        .second = &s->sites[state->candidate.second],
+        .second = has_stranger ? make_stranger(&report->arena, &s->sites[state->candidate.first])
+                               : &s->sites[state->candidate.second],
         .tally = state->tally,
     };
     add_analysis(s, &out);
     judge(&out);
     report->by_ground[out.ground]++;
+    s->strangers += has_stranger;
     rh_map_put(&s->tried, out.id, 0);
     rh_vec_push(&report->candidates, out);
     return RH_OK;
@@ -192,8 +217,8 @@ static enum rh_status load_untried(struct sources *s, struct rh_report *report, 
     if (status != RH_OK)
         return status;
     rh_candidates_count(candidates, &totals);
-    uint64_t tried = report->candidates.len;
-    report->candidate_count = totals.candidates > tried ? totals.candidates : tried;
+    uint64_t tried = report->candidates.len, all = totals.candidates + s->strangers;
+    report->candidate_count = all > tried ? all : tried;
     report->by_ground[RH_GROUND_NOT_TRIED] += report->candidate_count - tried;
     while (report->candidates.len < until && rh_candidates_next(candidates, &candidate)) {
         struct rh_report_candidate out = {

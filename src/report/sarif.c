@@ -125,10 +125,12 @@ static struct rh_symbols_frame site_frame(const struct rh_sidecar_site *site)
     };
 }
 
+/* A stranger has mostly no place, which the first location must have. */
 static void put_sites(struct writer *w, const struct rh_report_candidate *candidate)
 {
-    struct rh_symbols_frame first = site_frame(rh_words_site(candidate, 0));
-    struct rh_symbols_frame second = site_frame(rh_words_site(candidate, 1));
+    int main = rh_report_has_stranger(candidate) && rh_words_site(candidate, 0) != candidate->first;
+    struct rh_symbols_frame first = site_frame(rh_words_site(candidate, main));
+    struct rh_symbols_frame second = site_frame(rh_words_site(candidate, !main));
     rh_json_key(&w->json, "locations");
     rh_json_begin_array(&w->json);
     rh_json_begin_object(&w->json);
@@ -140,7 +142,7 @@ static void put_sites(struct writer *w, const struct rh_report_candidate *candid
     rh_json_begin_object(&w->json);
     rh_members_number(&w->json, "id", 1);
     rh_strbuf_add(&w->text, "the other access: ");
-    rh_words_access(rh_words_site(candidate, 1), &w->text);
+    rh_words_access(rh_words_site(candidate, !main), &w->text);
     put_location(w, &second);
     rh_json_end_object(&w->json);
     rh_json_end_array(&w->json);
@@ -151,7 +153,10 @@ static void put_flow(struct writer *w, const struct rh_report_candidate *candida
 {
     const struct rh_report_side *who = &candidate->race->sides[side];
     rh_json_begin_object(&w->json);
-    rh_strbuf_addf(&w->text, "T%u", who->thread);
+    if (who->thread != 0)
+        rh_strbuf_addf(&w->text, "T%u", who->thread);
+    else
+        rh_strbuf_add(&w->text, "unknown");
     put_collected(w, "id");
     rh_words_thread(candidate, side, &w->text);
     rh_strbuf_add(&w->text, ", holding ");

@@ -80,10 +80,24 @@ static bool is_same_line(const struct rh_sidecar_site *a, const struct rh_sideca
            strcmp(x->file, y->file) == 0;
 }
 
+/* Whether a stranger may be a site: one that writes, and in the same line if its own is known. */
+static bool may_be(const struct rh_sidecar_site *stranger, const struct rh_sidecar_site *site)
+{
+    bool writes = site->access == RH_ACCESS_WRITE || site->access == RH_ACCESS_ATOMIC_WRITE ||
+                  site->access == RH_ACCESS_ATOMIC_UPDATE;
+    return writes && (!stranger->location || is_same_line(stranger, site));
+}
+
 static bool are_same_lines(const struct rh_report_candidate *a, const struct rh_report_candidate *b)
 {
-    return a->verdict == RH_VERDICT_TRUE_RACE && b->verdict == RH_VERDICT_TRUE_RACE &&
-           is_same_line(a->first, b->first) && is_same_line(a->second, b->second);
+    if (a->verdict != RH_VERDICT_TRUE_RACE || b->verdict != RH_VERDICT_TRUE_RACE)
+        return false;
+    if (rh_report_has_stranger(a) == rh_report_has_stranger(b))
+        return is_same_line(a->first, b->first) && is_same_line(a->second, b->second);
+    const struct rh_report_candidate *of = rh_report_has_stranger(a) ? a : b;
+    const struct rh_report_candidate *known = of == a ? b : a;
+    return (is_same_line(of->first, known->first) && may_be(of->second, known->second)) ||
+           (is_same_line(of->first, known->second) && may_be(of->second, known->first));
 }
 
 const struct rh_report_candidate *rh_words_next_same(const struct rh_report *report,
@@ -121,6 +135,10 @@ void rh_words_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
 
 static void add_thread(uint32_t thread, struct rh_strbuf *out)
 {
+    if (thread == 0) {
+        rh_strbuf_add(out, "an unknown thread");
+        return;
+    }
     rh_strbuf_addf(out, "T%u%s", thread, thread == 1 ? " (main)" : "");
 }
 
@@ -178,6 +196,8 @@ void rh_words_locks(const struct rh_report_candidate *candidate, int side, struc
         is_first(candidate, side) ? candidate->first_locks : candidate->second_locks;
     if (candidate->race && candidate->race->sides[side].locks.len > 0)
         add_seen_locks(candidate->race, &candidate->race->sides[side], known, out);
+    else if (!is_first(candidate, side) && rh_report_has_stranger(candidate))
+        rh_strbuf_add(out, "locks that are not known");
     else
         rh_strbuf_add(out, *known ? known : "no lock");
 }
@@ -196,16 +216,33 @@ void rh_words_proof(const struct rh_report_candidate *candidate, struct rh_strbu
 {
     const struct rh_report_race *race = candidate->race;
     uint32_t first = race->sides[0].thread, then = race->sides[1].thread;
-    if (race->proof == RH_PROOF_COLLISION)
+    switch (race->proof) {
+    case RH_PROOF_COLLISION:
         rh_strbuf_addf(out,
                        "collision: T%u was held for %.1f ms before its access, and T%u made its "
                        "own meanwhile; nothing orders the two",
                        then, race->pause_us / 1000.0, first);
-    else
+        break;
+    case RH_PROOF_CHANGED:
+        rh_strbuf_addf(out,
+                       "collision: T%u was held for %.1f ms before its access, and the value "
+                       "changed meanwhile; who wrote it was not seen",
+                       then, race->pause_us / 1000.0);
+        break;
+    case RH_PROOF_WATCHED:
+        rh_strbuf_addf(out,
+                       "collision: T%u was held for %.1f ms before its access, and the value "
+                       "changed meanwhile; the processor saw ",
+                       then, race->pause_us / 1000.0);
+        add_thread(first, out);
+        rh_strbuf_add(out, " write it");
+        break;
+    default:
         rh_strbuf_addf(out,
                        "unordered: no chain of synchronisation was seen from the access of T%u to "
                        "that of T%u",
                        first, then);
+    }
     if (!race->proved)
         rh_strbuf_add(out, "; not proved, because some synchronisation is not seen here");
 }
@@ -222,6 +259,10 @@ void rh_words_runs(const struct rh_report_candidate *candidate, struct rh_strbuf
 {
     const struct rh_tally *tally = &candidate->tally;
     uint64_t asked = count_runs(tally);
+    if (rh_report_has_stranger(candidate)) {
+        rh_strbuf_addf(out, "seen in %" PRIu64 " %s", asked, rh_table_choose(asked, "run", "runs"));
+        return;
+    }
     rh_strbuf_addf(out, "raced in %" PRIu64 " of %" PRIu64 " %s that %s asked",
                    tally->outcomes[RH_OUTCOME_RACE], asked, rh_table_choose(asked, "run", "runs"),
                    rh_table_choose(asked, "was", "were"));

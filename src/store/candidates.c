@@ -357,6 +357,15 @@ static uint64_t identify(const struct rh_sidecar_site *a, const struct rh_sideca
     return rh_hash_finish(&hash);
 }
 
+uint64_t rh_candidate_stranger(const struct rh_sidecar_site *site)
+{
+    struct rh_hash hash;
+    rh_hash_init(&hash);
+    rh_hash_add_u64(&hash, site->fingerprint);
+    rh_hash_add_string(&hash, "stranger");
+    return rh_hash_finish(&hash);
+}
+
 static void make_candidate(const struct rh_candidates *c, const struct member *a,
                            const struct member *b, struct rh_candidate *out)
 {

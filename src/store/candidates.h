@@ -29,6 +29,10 @@ struct rh_candidate {
     const struct rh_sidecar_group *group;
 };
 
+/* The id of what a site has with code that is no site, or unknown: no candidate, but an entry of
+ * its own in the store of runs. */
+uint64_t rh_candidate_stranger(const struct rh_sidecar_site *site);
+
 /* Candidates of which at least one site is wanted. */
 struct rh_candidates_filter {
     bool (*wants)(const void *context, const struct rh_sidecar_site *site);

@@ -25,11 +25,12 @@
  *       hung               integer   0 or 1
  *       opaque             integer   1 << enum rh_opaque, or'ed
  *       wall_ns, hook_ns, pause_ns   integer
- *     tasks      what each run was asked, and what it answered; without rowid
+ *     tasks      what each run was asked, and what it answered; behind that, what it found beside;
+ *                without rowid
  *       run                integer   runs.number; primary key with
  *       number             integer   the task's index
  *       candidate          integer   64 bits
- *       first, second      integer   numbers of the sites in the sidecar
+ *       first, second      integer   numbers of the sites in the sidecar; RH_RUNS_STRANGER
  *       stage              integer   enum rh_stage
  *       "order"            integer   enum rh_race_order
  *       pause_us           integer
@@ -109,6 +110,10 @@ const struct rh_runs_program *rh_runs_program_of(const struct rh_runs *runs);
 
 /* --- what a run was asked, and what it answered --- */
 
+/* Instead of a second site: the entry is no candidate, but what its first site has with code that
+ * is no site of the task, or unknown (rh_candidate_stranger). */
+#define RH_RUNS_STRANGER UINT32_MAX
+
 /* A candidate as the store knows it: by id, with the sites' numbers in the program's sidecar. */
 struct rh_runs_candidate {
     uint64_t id;
@@ -156,6 +161,11 @@ struct rh_runs_race {
 enum rh_status rh_runs_begin(struct rh_runs *runs, uint32_t user, const struct rh_runs_task *tasks,
                              size_t count, uint64_t *run);
 
+/* Adds to a run under way what it was not asked and found all the same, behind its `asked` tasks:
+ * its answers come behind the others'. */
+enum rh_status rh_runs_add_found(struct rh_runs *runs, uint64_t run, size_t asked,
+                                 const struct rh_runs_task *tasks, size_t count);
+
 /*
  * Completes it: an answer for each of its tasks, or it is RH_ERR_INTERNAL, as is a run that was
  * completed before. Of each candidate, order and proof the first few races are kept, not all; one
@@ -191,7 +201,7 @@ enum rh_status rh_runs_next_state(struct rh_runs *runs, struct rh_runs_state *st
 enum rh_status rh_runs_get_state(struct rh_runs *runs, uint64_t candidate,
                                  struct rh_runs_state *state, bool *known);
 
-/* The kept races of a candidate, best first: proved before suspected, collisions before unordered,
+/* The kept races of a candidate, best first: proved before suspected, by falling enum rh_proof,
  * with a crash or hang in the same run first. `*end` tells how that run ended. The race and its
  * images live until the next call. Start with *at = 0. */
 enum rh_status rh_runs_next_race(struct rh_runs *runs, uint64_t candidate, size_t *at,

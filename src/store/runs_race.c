@@ -52,7 +52,7 @@ static bool is_sound(const struct rh_race *race)
     for (int i = 0; i < 2; i++)
         if (race->sides[i].frame_count > RH_MAX_FRAMES || race->sides[i].lock_count > RH_MAX_LOCKS)
             return false;
-    return race->order <= RH_ORDER_ALTERNATE && race->proof <= RH_PROOF_COLLISION &&
+    return race->order <= RH_ORDER_ALTERNATE && race->proof < RH_PROOF_COUNT &&
            race->block <= RH_BLOCK_OTHER;
 }
 
@@ -199,7 +199,7 @@ static bool take_race(sqlite3_stmt *row, struct rh_runs_race *race, struct rh_ru
     uint32_t order, proof, proved, completed;
     const void *bytes = sqlite3_column_blob(row, 4);
     if (!rh_runs_take32(row, 1, RH_ORDER_ALTERNATE, &order) ||
-        !rh_runs_take32(row, 2, RH_PROOF_COLLISION, &proof) ||
+        !rh_runs_take32(row, 2, RH_PROOF_COUNT - 1, &proof) ||
         !rh_runs_take32(row, 3, 1, &proved) || !bytes ||
         sqlite3_column_bytes(row, 4) != (int)sizeof race->race ||
         !rh_runs_take32(row, 5, 1, &completed) || !completed || !rh_runs_take_end(row, 6, end))

@@ -508,6 +508,47 @@ static void races_of_another_layout_make_room(void **state)
     free(path);
 }
 
+/* What a run found beside its task counts for itself, and says nothing of the task. */
+static void what_was_found_beside(void **state)
+{
+    char *path = store_path(state);
+    struct rh_runs *runs = open_store(path);
+    const struct rh_runs_task asked = {.candidate = {1, 2, 3}, .stage = RH_STAGE_STEER};
+    const struct rh_runs_task found = {.candidate = {9, 2, RH_RUNS_STRANGER},
+                                       .stage = RH_STAGE_STEER};
+    const struct rh_runs_answer answers[] = {
+        {.outcome = RH_OUTCOME_TIMEOUT, .timed_out = true},
+        {.outcome = RH_OUTCOME_RACE, .raced = {[RH_ORDER_ALTERNATE] = true}, .collided = true},
+    };
+    struct rh_runs_race race = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_CHANGED, true, 5);
+    struct rh_runs_race better = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_WATCHED, true, 6);
+    const struct rh_runs_race *races[] = {&race, &better};
+    struct rh_runs_state of;
+    struct rh_runs_end end;
+    bool known;
+    for (int i = 0; i < 2; i++) {
+        uint64_t run;
+        assert_status(RH_OK, rh_runs_begin(runs, 0, &asked, 1, &run));
+        assert_status(RH_OK, rh_runs_add_found(runs, run, 1, &found, 1));
+        assert_status(RH_OK, rh_runs_complete(runs, run, &quiet, answers, 2, races[i], 1));
+    }
+    assert_status(RH_OK, rh_runs_get_state(runs, 1, &of, &known));
+    assert_int_equal(rh_verdict_of(rh_verdict_ground(&of.tally)), RH_VERDICT_UNKNOWN);
+    assert_int_equal(of.tally.outcomes[RH_OUTCOME_TIMEOUT], 2);
+    assert_status(RH_OK, rh_runs_get_state(runs, 9, &of, &known));
+    assert_true(known);
+    assert_int_equal(of.candidate.first, 2);
+    assert_int_equal(of.candidate.second, RH_RUNS_STRANGER);
+    assert_int_equal(rh_verdict_of(rh_verdict_ground(&of.tally)), RH_VERDICT_TRUE_RACE);
+    assert_int_equal(of.tally.outcomes[RH_OUTCOME_RACE], 2);
+    size_t at = 0;
+    struct rh_runs_race kept;
+    assert_status(RH_OK, rh_runs_next_race(runs, 9, &at, &kept, &end, &known));
+    assert_int_equal(kept.race.proof, RH_PROOF_WATCHED); /* who it was is worth more */
+    rh_runs_close(runs);
+    free(path);
+}
+
 /* A program that writes over the shared memory costs its races, not the store. */
 static void nonsense_for_a_race_is_left_out(void **state)
 {
@@ -641,6 +682,7 @@ int main(void)
         SCRATCH_TEST(races_come_best_first),
         SCRATCH_TEST(the_first_few_races_are_kept),
         SCRATCH_TEST(races_of_another_layout_make_room),
+        SCRATCH_TEST(what_was_found_beside),
         SCRATCH_TEST(nonsense_for_a_race_is_left_out),
         SCRATCH_TEST(two_connections_see_each_other),
         SCRATCH_TEST(many_processes_lose_nothing),

@@ -16,14 +16,21 @@ static enum rh_status add_task(struct rh_runs *runs, uint64_t run, size_t number
                           rh_db_int(task->order), rh_db_int(task->pause_us));
 }
 
+static enum rh_status add_tasks(struct rh_runs *runs, uint64_t run, size_t first,
+                                const struct rh_runs_task *tasks, size_t count)
+{
+    enum rh_status status = RH_OK;
+    for (size_t i = 0; i < count && status == RH_OK; i++)
+        status = add_task(runs, run, first + i, &tasks[i]);
+    return status;
+}
+
 static enum rh_status add_run(struct rh_runs *runs, uint32_t user, const struct rh_runs_task *tasks,
                               size_t count, uint64_t *run)
 {
     enum rh_status status = RH_RUNS_CHANGE(runs, ADD_RUN, rh_db_int(user), rh_db_int(time(NULL)));
     *run = (uint64_t)sqlite3_last_insert_rowid(runs->db.handle);
-    for (size_t i = 0; i < count && status == RH_OK; i++)
-        status = add_task(runs, *run, i, &tasks[i]);
-    return status;
+    return status == RH_OK ? add_tasks(runs, *run, 0, tasks, count) : status;
 }
 
 enum rh_status rh_runs_begin(struct rh_runs *runs, uint32_t user, const struct rh_runs_task *tasks,
@@ -33,6 +40,15 @@ enum rh_status rh_runs_begin(struct rh_runs *runs, uint32_t user, const struct r
     if (status != RH_OK)
         return status;
     return rh_db_end(&runs->db, add_run(runs, user, tasks, count, run));
+}
+
+enum rh_status rh_runs_add_found(struct rh_runs *runs, uint64_t run, size_t asked,
+                                 const struct rh_runs_task *tasks, size_t count)
+{
+    enum rh_status status = rh_db_begin(&runs->db, true);
+    if (status != RH_OK)
+        return status;
+    return rh_db_end(&runs->db, add_tasks(runs, run, asked, tasks, count));
 }
 
 /* --- completing --- */

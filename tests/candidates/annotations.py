@@ -4,6 +4,9 @@
     // RACE           the same with the other lines that have no name
     // NORACE         no candidate touches this line
 
+    // APART: names  these races (all, without names) never overlap in time: whoever comes second has
+                     waited for the first, only by a word that orders nothing
+
 A name on one line alone is a race of the line with itself. A name on two lines is that pair; on
 more, every pair of them. Several names, separated by commas, are several pairs. A program may also
 carry
@@ -24,6 +27,7 @@ class Annotations:
         self.options, self.needs = [], []
         self.tsan = "sees"
         self.silent = set()       # lines
+        self.apart = None         # names of races that never overlap, empty for all
         self.args = []            # (arguments, names of the races or None for all)
         names = {}
         with open(path, encoding="utf-8") as file:
@@ -44,8 +48,11 @@ class Annotations:
         """The races on one of the ways in `args`."""
         return {pair for pair, name in self.races.items() if names is None or name in names}
 
+    def is_apart(self, pair):
+        return self.apart is not None and (not self.apart or self.races[pair] in self.apart)
+
     def _read(self, number, line, names):
-        m = re.search(r"// (RACE|NORACE|OPTIONS|ARGS|NEEDS|TSAN)\b(?::\s*(.*?))?\s*$", line)
+        m = re.search(r"// (RACE|NORACE|APART|OPTIONS|ARGS|NEEDS|TSAN)\b(?::\s*(.*?))?\s*$", line)
         if not m:
             return
         word, text = m.group(1), m.group(2) or ""
@@ -54,6 +61,8 @@ class Annotations:
         elif word == "RACE":
             for name in text.split(",") if text else [""]:
                 names.setdefault(name.strip(), []).append(number)
+        elif word == "APART":
+            self.apart = set(text.replace(",", " ").split())
         elif word == "TSAN":
             self.tsan = re.match(r"misses|wrong|cannot", text).group(0)
         elif word == "ARGS":

@@ -19,6 +19,8 @@
 /* A run being made. */
 struct making {
     struct rh_runs_candidate candidate;
+    uint64_t stranger; /* the id of what its first site may have with one */
+    bool has_stranger;
     struct rh_runs_answer answer;
     struct rh_runs_end end;
     struct rh_runs_race race;
@@ -79,6 +81,24 @@ static void say_collision(struct making *m)
     m->race.race.proof = RH_PROOF_COLLISION;
     m->race.race.pause_us = 12345;
 }
+/* Beside the task, which saw nothing, the first site raced with a stranger. */
+static void say_stranger(struct making *m)
+{
+    struct rh_race_side *side = &m->race.race.sides[0];
+    m->has_stranger = m->race.proved = true;
+    m->answer.outcome = RH_OUTCOME_NOT_SEEN;
+    m->race.race.order = RH_ORDER_ALTERNATE;
+    m->race.race.proof = RH_PROOF_CHANGED;
+    m->race.race.pause_us = 12345;
+    *side = (struct rh_race_side){.site = {.image = RH_NO_IMAGE}};
+}
+static void say_watched(struct making *m)
+{
+    say_stranger(m);
+    m->race.race.proof = RH_PROOF_WATCHED;
+    m->race.race.sides[0].thread = 2;
+    m->race.race.sides[0].parent = 1;
+}
 static void say_crash(struct making *m)
 {
     m->answer.crashed = true;
@@ -132,6 +152,7 @@ static const struct word {
     {"crash", say_crash},         {"hang", say_hang},           {"main", say_main},
     {"stack", say_stack},         {"lock0", say_lock0},         {"lock1", say_lock1},
     {"common", say_common},       {"libc0", say_libc0},         {"ghost0", say_ghost0},
+    {"stranger", say_stranger},   {"watched", say_watched},
 };
 
 static void put_offset(struct making *m, const char *word)
@@ -179,8 +200,7 @@ static void start_making(struct making *m, struct rh_image_name *images)
     }
 }
 
-static enum rh_status find_candidate(struct rh_sidecar *sidecar, uint64_t id,
-                                     struct rh_runs_candidate *out)
+static enum rh_status find_candidate(struct rh_sidecar *sidecar, uint64_t id, struct making *m)
 {
     struct rh_candidates *candidates;
     struct rh_candidate candidate;
@@ -191,11 +211,31 @@ static enum rh_status find_candidate(struct rh_sidecar *sidecar, uint64_t id,
     while (status != RH_OK && rh_candidates_next(candidates, &candidate)) {
         if (candidate.id != id)
             continue;
-        *out = (struct rh_runs_candidate){id, candidate.first->number, candidate.second->number};
+        m->candidate =
+            (struct rh_runs_candidate){id, candidate.first->number, candidate.second->number};
+        m->stranger = rh_candidate_stranger(candidate.first);
         status = RH_OK;
     }
     rh_candidates_close(candidates);
     return status == RH_OK ? status : rh_fail(status, "no such candidate");
+}
+
+static enum rh_status complete_with_stranger(struct rh_runs *runs, uint64_t run, struct making *m)
+{
+    const struct rh_runs_task found = {
+        .candidate = {m->stranger, m->candidate.first, RH_RUNS_STRANGER},
+        .stage = RH_STAGE_STEER,
+        .order = RH_ORDER_ALTERNATE,
+    };
+    const struct rh_runs_answer answers[] = {
+        m->answer,
+        {.outcome = RH_OUTCOME_RACE, .raced = {[RH_ORDER_ALTERNATE] = true}, .collided = true},
+    };
+    m->race.candidate = m->stranger;
+    enum rh_status status = rh_runs_add_found(runs, run, 1, &found, 1);
+    if (status != RH_OK)
+        return status;
+    return rh_runs_complete(runs, run, &m->end, answers, 2, &m->race, 1);
 }
 
 static enum rh_status complete(struct rh_runs *runs, struct making *m)
@@ -204,10 +244,12 @@ static enum rh_status complete(struct rh_runs *runs, struct making *m)
     bool has_race = m->race.proved || m->answer.suspected;
     uint64_t run;
     m->race.candidate = m->candidate.id;
-    m->answer.raced[m->race.race.order] = m->race.proved;
+    m->answer.raced[m->race.race.order] = m->race.proved && !m->has_stranger;
     enum rh_status status = rh_runs_begin(runs, 0, &task, 1, &run);
     if (status != RH_OK)
         return status;
+    if (m->has_stranger)
+        return complete_with_stranger(runs, run, m);
     return rh_runs_complete(runs, run, &m->end, &m->answer, 1, &m->race, has_race);
 }
 
@@ -223,7 +265,7 @@ static enum rh_status make_run(struct rh_runs *runs, struct rh_sidecar *sidecar,
     *rest++ = '\0';
     enum rh_status status = rh_hash_parse(text, &id);
     if (status == RH_OK)
-        status = find_candidate(sidecar, id, &m.candidate);
+        status = find_candidate(sidecar, id, &m);
     for (char *word; status == RH_OK && (word = strsep(&rest, ","));)
         status = say(&m, word);
     return status == RH_OK ? complete(runs, &m) : status;

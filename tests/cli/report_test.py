@@ -277,6 +277,76 @@ class Json(ReportCase):
         self.assertEqual(len(set(ids)), 10000)
 
 
+class Strangers(ReportCase):
+    """What the first site of LOCKED, the write in deposit, has with code that is no site."""
+    runs = [f"{LOCKED}:stranger", f"{LOCKED}:no_race"]
+
+    def stranger(self):
+        found, = [c for c in self.json()["candidates"] if c["second"].get("stranger")]
+        return found
+
+    def test_text(self):
+        text = self.report()
+        self.assertIn("bank: 1 true race, 1 likely false positive and 4 unknown of 6 candidates", text)
+        block, = [b.splitlines() for b in text.split("\n\n") if b.startswith("true race 1 of 1")]
+        self.assertEqual(block[:3], [
+            "true race 1 of 1: write in deposit and write in unknown code race on account->balance  "
+            + self.stranger()["id"],
+            "?: first: write to account->balance in unknown code",
+            "       by an unknown thread, holding locks that are not known"])
+        self.assertIn("bank.c:41:7: then: write of 8 bytes to account->balance in deposit", block)
+        self.assertIn("  proof: collision: T3 was held for 12.3 ms before its access, and the value "
+                      "changed meanwhile; who wrote it was not seen", block)
+        self.assertIn("  runs: seen in 1 run", block)
+        tries = [line for line in block if line.startswith("  try: ")]
+        self.assertEqual(len(tries), 1)
+        self.assertIn("find out who else writes account->balance", tries[0])
+
+    def test_json(self):
+        found = self.stranger()
+        self.assertEqual(found["verdict"], "true-race")
+        self.assertEqual(found["first"]["line"], 41)
+        second = found["second"]
+        self.assertEqual((second["file"], second["line"], second["function"], second["access"],
+                          second["size"]), (None, 0, "unknown code", "write", None))
+        evidence = found["evidence"]
+        self.assertEqual(evidence["kind"], "collision")
+        self.assertEqual(evidence["pause_us"], 12345)
+        self.assertEqual(evidence["stacks"], [["unknown code"], ["deposit bank.c:41"]])
+        self.assertEqual([t["id"] for t in evidence["threads"]], [None, 3])
+        self.assertEqual(self.candidates()[LOCKED]["verdict"], "likely-false-positive")
+
+    def test_who_may_have_been_the_stranger_is_told_with_it(self):
+        self.make_runs(self.store, f"{LOCKED}:race")   # with a read, which changes nothing
+        self.assertIn("true race 2 of 2: write in deposit and write in unknown code", self.report())
+        self.make_runs(self.store, f"{ITSELF}:race")   # with the same write in another thread
+        text = self.report()
+        self.assertIn("  the same lines: write in deposit and write in unknown code race on "
+                      "account->balance (true race", text)
+        self.assertNotIn("by an unknown thread", text)
+
+    def test_watched(self):
+        self.make_runs(self.store, f"{LOCKED}:watched,libc0")
+        found = self.stranger()   # one entry, with the better evidence
+        self.assertEqual(found["outcomes"]["race"], 2)
+        self.assertEqual([t["id"] for t in found["evidence"]["threads"]], [2, 3])
+        self.assertEqual(found["evidence"]["stacks"][0], ["? libc.so.6"])
+        self.assertIn("the processor saw T2 write it", self.report())
+
+    def test_sarif(self):
+        result, = json.loads(self.report("--format=sarif"))["runs"][0]["results"]
+        region = result["locations"][0]["physicalLocation"]["region"]
+        self.assertEqual(region["startLine"], 41)   # a place must be known
+        self.assertNotIn("physicalLocation", result["relatedLocations"][0])
+        self.assertEqual([f["id"] for f in result["codeFlows"][0]["threadFlows"]],
+                         ["unknown", "T3"])
+
+    def test_html(self):
+        page = self.report("--format=html")
+        self.assertIn("write in deposit and write in unknown code race on", page)
+        self.assertIn("who wrote it was not seen", page)
+
+
 class Sarif(ReportCase):
     def sarif(self):
         return json.loads(self.report("--format=sarif"))

@@ -26,7 +26,8 @@ with open(os.environ["FAKE_LOG"], "a") as log:
 shutil.copy(source, sys.argv[sys.argv.index("-o") + 1])
 """
 
-# Writes FAKE_REPORT, in which races are told by (file, line, line) and may depend on the arguments.
+# Writes FAKE_REPORT, in which races are told by (file, line, line) and may depend on the arguments. A
+# second line of 0 is a stranger.
 FAKE_RACEHIVE = """#!{python}
 import json, os, sys, time
 play = json.loads(os.environ["FAKE_REPORT"])
@@ -46,7 +47,7 @@ for kind in ("true-race", "unknown"):
     for file, a, b in play.get(kind, {{}}).get(" ".join(args), []):
         candidates.append({{
             "id": str(len(candidates)), "verdict": kind, "first": side(file, a),
-            "second": side(file, b),
+            "second": side(file, b) if b else dict(side("", 0), file=None, stranger=True),
             "outcomes": {{"race": 1, "no_race": 2, "timeout": 3, "not_seen": 4}},
             "evidence": {{"order": "primary", "kind": "collision", "consequence": "none",
                           "stacks": [["f"], ["g"]]}}}})
@@ -156,6 +157,18 @@ class CheckTest(Stage):
                                     "--only=bad.c")
             self.assertEqual(code, 1)
             self.assertIn("FAIL   racy/bad.c -O2: 1 false", text)
+
+    def test_a_stranger_may_only_be_where_there_is_a_race(self):
+        race = ["bad.c", 1, 3]
+        code, text = self.check({"true-race": {"": [race, ["bad.c", 3, 0]]}}, "--only=bad.c")
+        self.assertEqual(code, 0, text)
+        code, text = self.check({"true-race": {"": [race, ["bad.c", 2, 0]]}}, "--only=bad.c")
+        self.assertEqual(code, 1)
+        self.assertIn("false: bad.c:2 and a stranger", text)
+        code, text = self.check({"true-race": {"": [["bad.c", 1, 0]]}}, "--only=bad.c")
+        self.assertIn("missed: bad.c:1 and bad.c:3", text)
+        code, text = self.check({"true-race": {"": [["good.c", 1, 0]]}}, "--clean")
+        self.assertEqual(code, 1)
 
     def test_each_way_has_races_of_its_own(self):
         x, y = ["ways.c", 1, 1], ["ways.c", 2, 2]

@@ -34,6 +34,11 @@ class Program:
         """Pairs of places that race on a way of the program (see Annotations.args)."""
         return {tools.pair((self.name, a), (self.name, b)) for a, b in self.notes.races_with(names)}
 
+    def apart(self):
+        """Those that no two threads can be at in the same moment."""
+        return {tools.pair((self.name, a), (self.name, b)) for a, b in self.notes.races
+                if self.notes.is_apart((a, b))}
+
     def can_be_built(self, folder):
         return check_programs.can_build(self.notes, folder)
 

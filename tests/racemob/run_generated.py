@@ -49,15 +49,12 @@ def judge(truth, report, totals):
     totals.undecided += len(undecided & report.pairs)
     for pair in sorted(races - report.pairs):
         yield f"missed: {tools.show(pair)}: {runs.fate(report, pair)}"
-    for candidate in report.true:
-        pair = runs.pair_of(candidate)
-        if pair not in races | undecided:
-            totals.false += 1
-            yield f"FALSE: {tools.show(pair)}\n{runs.proof(candidate)}"
-    expected = runs.RACE_FOUND if report.true else 0
-    if report.status != expected:
+    for candidate in report.false(races | undecided):
+        totals.false += 1
+        yield f"FALSE: {runs.show(candidate)}\n{runs.proof(candidate)}"
+    if report.status != report.expected_status:
         totals.failures += 1
-        yield f"FAILED: ended with {report.status}, not {expected}"
+        yield f"FAILED: ended with {report.status}, not {report.expected_status}"
 
 
 def check(seed, mode, level, options):

@@ -26,12 +26,26 @@ class SetUpError(Exception):
 
 
 class Report:
-    """One report: its candidates, and the pairs of places of those that are called true races."""
+    """One report: its candidates, and the pairs of places of those that are called true races; beside
+    them, the races of a site with a stranger."""
 
     def __init__(self, candidates, status, seconds):
-        self.candidates, self.status, self.seconds = candidates, status, seconds
-        self.true = [c for c in candidates if c["verdict"] == "true-race"]
+        self.status, self.seconds = status, seconds
+        self.candidates = [c for c in candidates if not c["second"].get("stranger")]
+        self.true = [c for c in self.candidates if c["verdict"] == "true-race"]
+        self.strangers = [c for c in candidates if c["second"].get("stranger")]
         self.pairs = tools.candidate_pairs(self.true)
+
+    @property
+    def expected_status(self):
+        return RACE_FOUND if self.true or self.strangers else 0
+
+    def false(self, races):
+        """What is called a true race and is none of these; a stranger may be whoever a place races
+        with."""
+        places = {place for pair in races for place in pair}
+        return ([c for c in self.true if pair_of(c) not in races] +
+                [c for c in self.strangers if tools.place_of(c["first"]) not in places])
 
     def at(self, pair):
         return [c for c in self.candidates if pair_of(c) == pair]
@@ -39,6 +53,14 @@ class Report:
 
 def pair_of(candidate):
     return tools.pair(tools.place_of(candidate["first"]), tools.place_of(candidate["second"]))
+
+
+def show(candidate):
+    """The two places of a candidate, or the one of a race with a stranger."""
+    if candidate["second"].get("stranger"):
+        file, line = tools.place_of(candidate["first"])
+        return f"{file}:{line} and a stranger"
+    return tools.show(pair_of(candidate))
 
 
 def add_options(parser):

@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unwind.h>
 
+#include "arch/x86_64/registers.h"
 #include "keys.h"
 #include "stack.h"
 
@@ -204,6 +205,28 @@ static void expect_step(const struct stack *s, uint32_t theirs_from, uint32_t ou
         fail_with_stacks(stepped_where, "wrong callers of a stub", s, theirs_from, ours_from);
 }
 
+/* The same stack from a copy of it: `previous` is what the walk of the original has found. Of a
+ * copy that has not all of it, as far as that goes. */
+static void expect_in_copy(const void *context, uintptr_t stack)
+{
+    static _Alignas(8) uint8_t copy[1 << 16];
+    struct rt_registers r;
+    size_t size = self.stack_high - stack;
+    if (stack < self.stack_low || stack >= self.stack_high)
+        return;
+    bool is_whole = size <= sizeof copy;
+    size = is_whole ? size : sizeof copy;
+    memcpy(copy, (const void *)stack, size);
+    rt_arch_registers_at_signal(context, &r);
+    ours.count = rt_stack_in_copy(&r, copy, size, ours.pcs, MAX);
+    if (ours.count > 0)
+        ours.pcs[0]++;
+    if (ours.count > previous.count || (is_whole && ours.count < previous.count) ||
+        memcmp(ours.pcs, previous.pcs, ours.count * sizeof ours.pcs[0]))
+        fail_with_stacks(stepped_where, "another stack in a copy", &ours, 0, 0);
+    comparisons++;
+}
+
 static void on_step(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
@@ -230,6 +253,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
     ours.count = rt_stack_here(&self, ours.pcs, MAX);
     expect_step(&ours, 1, 1);
     previous.count = rt_stack_at_signal(&self, context, previous.pcs, MAX);
+    expect_in_copy(context, (uintptr_t)u->uc_mcontext.gregs[REG_RSP]);
 }
 
 long compare_each_instruction(const char *where, void (*function)(void *), void *arg)

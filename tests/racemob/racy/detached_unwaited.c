@@ -20,3 +20,4 @@ int main(void)
     keep((unsigned long)result); // RACE
     return 0;
 }
+// APART

@@ -55,3 +55,4 @@ int main(void)
     free(config); // NORACE
     return 0;
 }
+// APART

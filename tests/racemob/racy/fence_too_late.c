@@ -32,3 +32,4 @@ int main(void)
     finish(b);
     return 0;
 }
+// APART

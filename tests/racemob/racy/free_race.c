@@ -28,3 +28,4 @@ int main(void)
     finish(thread);
     return 0;
 }
+// APART

@@ -31,3 +31,4 @@ int main(void)
     finish(b);
     return 0;
 }
+// APART

@@ -29,3 +29,4 @@ int main(void)
     finish(b);
     return 0;
 }
+// APART: data

@@ -40,3 +40,4 @@ int main(void)
     finish(b);
     return 0;
 }
+// APART

@@ -31,3 +31,4 @@ int main(void)
     keep((unsigned long)counter); // NORACE
     return 0;
 }
+// APART

@@ -1,0 +1,43 @@
+/* No race: the value is read by an atomic, and the write that nobody sees is one, too. */
+#include "subject.h"
+#include <stdatomic.h>
+
+static atomic_long value;
+static int over;
+
+static void *reset(void *arg)
+{
+    *(volatile long *)&value = 0;
+    return arg;
+}
+
+static void *look(void *arg)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        keep((unsigned long)atomic_load_explicit(&value, memory_order_relaxed));
+        rest();
+    }
+    tell(&over, 1);
+    return arg;
+}
+
+static void *count(void *arg)
+{
+    while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
+        atomic_fetch_add_explicit(&value, 1, memory_order_relaxed);
+        rest();
+    }
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t a, b, never;
+    if (unforeseen(0))
+        start(&never, reset, NULL);
+    start(&a, look, NULL);
+    start(&b, count, NULL);
+    finish(a);
+    finish(b);
+    return 0;
+}

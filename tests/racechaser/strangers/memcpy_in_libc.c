@@ -1,0 +1,43 @@
+/* RACE with a stranger: libc's memcpy writes what a thread is about to read. */
+// WATCHED: memmove, memcpy
+#include "subject.h"
+
+static long value;
+static int over;
+
+static void *reset(void *arg)
+{
+    value = 0;
+    return arg;
+}
+
+static void *look(void *arg)
+{
+    for (int i = 0; i < LOOKS; i++) {
+        keep((unsigned long)value); // STRANGER
+        rest();
+    }
+    tell(&over, 1);
+    return arg;
+}
+
+static void *overwrite(void *arg)
+{
+    for (long i = 1; !__atomic_load_n(&over, __ATOMIC_RELAXED); i++) {
+        copy_of_libc(&value, &i, sizeof i);
+        rest();
+    }
+    return arg;
+}
+
+int main(void)
+{
+    pthread_t a, b, never;
+    if (unforeseen(0))
+        start(&never, reset, NULL);
+    start(&a, look, NULL);
+    start(&b, overwrite, NULL);
+    finish(a);
+    finish(b);
+    return 0;
+}
