@@ -79,7 +79,7 @@ def tiles(results):
             continue
         mean, count = results.mean(subjects, arm, "wall")
         figure = "—" if not mean else f"{stats.digits(mean.middle)}×" if stats.is_sure(mean) else \
-            f"{stats.digits(mean.low)}–{stats.digits(mean.high)}×"
+            f"{mean.low:.2f} to {mean.high:.2f}×"
         words = f"of {count} subjects" if mean else "no measurement"
         source = tables.source_of_mean(arm, "wall")
         out.append(f"<div class='tile {arm}' data-from='{source}' title='{source}'>"

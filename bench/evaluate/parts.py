@@ -38,7 +38,7 @@ PARTS = {
               command_of("racemob/run", "--only=threads", "--json={folder}/raw.json"), None),
     "figures": ("Races that accidents hide", True,
                 command_of("racemob/run", "--only=figures", "--json={folder}/raw.json"), None),
-    "racechaser": ("RaceChaser: coverage and scaling", True, command_of("racechaser/run"),
+    "racechaser": ("RaceChaser: coverage and scaling", False, command_of("racechaser/run"),
                    "racechaser/run"),
     "idle": ("What keys cost while off, every site keyed", False,
              lambda options, folder: [os.path.join(BENCH, "idle", "run"),

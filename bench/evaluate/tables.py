@@ -39,7 +39,7 @@ def ratio_cell(r, source):
         return cell("too few runs", source, "none")
     bounds = f"{stats.digits(r.low)} to {stats.digits(r.high)}"
     if r.low <= 1 <= r.high:
-        return cell(f"no difference seen<br><span class='bounds'>{bounds}</span>", source)
+        return cell(f"no difference<br><span class='bounds'>{bounds}</span>", source)
     if not stats.is_sure(r):
         return cell(f"unsure<br><span class='bounds'>{bounds}</span>", source)
     return cell(f"{stats.digits(r.middle)}<br><span class='bounds'>{bounds}</span>", source)
