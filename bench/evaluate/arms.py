@@ -17,8 +17,8 @@ import subjects
 
 RUN_LIMIT = 200   # seconds; only a tool that hangs comes near
 
-# What an arm is: the build it runs, its scale, what it is compared with, the tool, in words, and the
-# options of `racehive run` (asked) or the valgrind tool.
+# What an arm is: the build it runs, its scale, what it is compared with, the options of
+# `racehive run` (asked) or the valgrind tool, and all of that in words.
 Kind = collections.namedtuple("Kind", "title build scale base asked valgrind words")
 
 
@@ -166,8 +166,8 @@ class Arm:
 class AskedArm(Arm):
     """The runs of one `racehive run`, which opens its pool once and then waits for each run to be
     wanted: with some 100 million candidates that takes a minute. Its first runs have the small load
-    and are not measured: fresh candidates are mostly of code that does not run, and only a hive that
-    has seen some runs asks about sites that meet, which is what tasks cost."""
+    and are not measured: fresh candidates are mostly of code that does not run, and only a hive
+    that has seen some runs asks about sites that meet, which is what tasks cost."""
 
     def __init__(self, options, subject, name):
         super().__init__(options, subject, name)

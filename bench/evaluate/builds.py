@@ -13,8 +13,8 @@ REALWORLD = os.path.join(HERE, "..", "..", "tests", "realworld")
 FLAGS = ["-O2", "-gdwarf-4"]
 
 # What each build adds to clang. `native` is what a program's user has; `whole` is the same compiler
-# with the whole program in view, as racehive-cc has it, so that what keys cost is told from what that
-# wins; `keyed` is racehive-cc in its default profile.
+# with the whole program in view, as racehive-cc has it, so that what keys cost is told from what
+# that wins; `keyed` is racehive-cc in its default profile.
 ADDED = {
     "native": [],
     "whole": ["-flto=full", "-ffat-lto-objects", "-fuse-ld=lld"],
@@ -41,8 +41,9 @@ def compilers(options, how):
     if how == "keyed":
         return tuple(os.path.join(options.build, "bin", name)
                      for name in ("racehive-cc", "racehive-c++"))
+    plain = {"cc": reports.tools.CLANG, "c++": reports.tools.CLANGXX}
     return tuple(write_wrapper(os.path.join(options.work, f"{how}-{name}"), compiler, ADDED[how])
-                 for name, compiler in (("cc", reports.tools.CLANG), ("c++", reports.tools.CLANGXX)))
+                 for name, compiler in plain.items())
 
 
 def version_of(command):

@@ -67,9 +67,10 @@ def head(results):
                     f"{data['first_runs']} runs with a small load before"),
     ]
     kind = "the quick one: some subjects, few rounds" if data["quick"] else "the whole one"
+    listed = "".join(f"<dt>{k}</dt><dd>{html.escape(v)}</dd>" for k, v in facts)
     return ("<h1>What race detection costs, and what it finds</h1>"
             f"<p class='lead'>An evaluation of Racehive beside today's tools: {kind}.</p>"
-            + "<dl>" + "".join(f"<dt>{k}</dt><dd>{html.escape(v)}</dd>" for k, v in facts) + "</dl>")
+            f"<dl>{listed}</dl>")
 
 
 def tiles(results):
@@ -78,8 +79,10 @@ def tiles(results):
         if arm not in results.data["arms"]:
             continue
         mean, count = results.mean(subjects, arm, "wall")
-        figure = "—" if not mean else f"{stats.digits(mean.middle)}×" if stats.is_sure(mean) else \
-            f"{mean.low:.2f} to {mean.high:.2f}×"
+        figure = "—"
+        if mean:
+            figure = f"{stats.digits(mean.middle)}×" if stats.is_sure(mean) else \
+                f"{mean.low:.2f} to {mean.high:.2f}×"
         words = f"of {count} subjects" if mean else "no measurement"
         source = tables.source_of_mean(arm, "wall")
         out.append(f"<div class='tile {arm}' data-from='{source}' title='{source}'>"
@@ -90,9 +93,10 @@ def tiles(results):
 
 def glance(results):
     return ("<h2 id='glance'>At a glance</h2>" + tiles(results) +
-            "<p>Ratios are to the same subject built by plain clang -O2. A ratio is the median of the "
-            "ratios round by round, with bounds that hold the true median with 95 %. Where the bounds "
-            "are farther apart than the effect is large, no ratio is given, only the bounds.</p>" +
+            "<p>Ratios are to the same subject built by plain clang -O2. A ratio is the median of "
+            "the ratios round by round, with bounds that hold the true median with 95 %. Where the "
+            "bounds are farther apart than the effect is large, no ratio is given, only the "
+            "bounds.</p>" +
             tables.overview(results, measured(results), (*LIGHT, *HEAVY)))
 
 
@@ -100,9 +104,9 @@ def costs(results):
     out = ["<h2 id='cost'>What it costs</h2>",
            "<p>Both sides of a comparison have the same code: the kernel, or everything that the "
            "program's Debian sources build into it; system libraries are left as they are. Only "
-           "Helgrind and DRD instrument libraries, too, since they work on machine code; they run a "
-           "smaller load, and so does what they are compared with. The time of a server is that of "
-           "its load.</p>"]
+           "Helgrind and DRD instrument libraries, too, since they work on machine code; they run "
+           "a smaller load, and so does what they are compared with. The time of a server is that "
+           "of its load.</p>"]
     for measure, words in MEASURES.items():
         out.append(f"<h3>{words}</h3>")
         if measure != "rss_kb":
@@ -133,10 +137,11 @@ def make(results):
         style = re.sub(r"\s+", " ", file.read())
     parts = sections(results)
     nav = "".join(f"<a href='#{name}'>{html.escape(title)}</a>" for name, title, _ in parts)
+    body = "".join(text for _, _, text in parts)
     return ("<!doctype html><html lang='en'><meta charset='utf-8'>"
             "<meta name='viewport' content='width=device-width, initial-scale=1'>"
             f"<title>Racehive: evaluation</title><style>{style}</style><main>"
-            f"{head(results)}<nav>{nav}</nav>{''.join(text for _, _, text in parts)}</main></html>\n")
+            f"{head(results)}<nav>{nav}</nav>{body}</main></html>\n")
 
 
 def write(results, folder):

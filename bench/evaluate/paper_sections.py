@@ -55,10 +55,10 @@ def verdicts(results):
             *(name.replace("_", " ") for name in papers.GROUNDS)]
     return ("<h3>RaceMob, Table 1: candidates and verdicts</h3>"
             "<p>Our candidates are pairs of accesses of the optimised program, where RELAY's are "
-            "pairs of source lines of a smaller old version, so there are more of them; with as few "
-            "runs as here, most of those of real programs have not been tried, and count as unknown. "
-            "Barnes and Fmm, Ocean, Knot, Aget and Pfscan are kernels of our own with the same "
-            "pattern, not the same program.</p>" + table(head, rows))
+            "pairs of source lines of a smaller old version, so there are more of them; with as "
+            "few runs as here, most of those of real programs have not been tried, and count as "
+            "unknown. Barnes and Fmm, Ocean, Knot, Aget and Pfscan are kernels of our own with the "
+            "same pattern, not the same program.</p>" + table(head, rows))
 
 
 def overheads(results):
@@ -78,9 +78,9 @@ def overheads(results):
     return ("<h3>RaceMob, Table 2 and Figure 5: overhead in percent of wall time</h3>"
             f"<p>The paper's mean is {papers.RACEMOB_MEAN} %, at most {papers.RACEMOB_WORST} %; "
             f"instrumentation alone stays below {papers.RACEMOB_IDLE} %, but for Fmm "
-            f"({papers.RACEMOB_IDLE_WORST} %). Ours validates one candidate a run, too, and watches "
-            "31 others beside it. Runs of the kernels last under a second, so that what a run may "
-            "lose at its start weighs more than in a program that runs for long.</p>" +
+            f"({papers.RACEMOB_IDLE_WORST} %). Ours validates one candidate a run, too, and "
+            "watches 31 others beside it. Runs of the kernels last under a second, so that what a "
+            "run may lose at its start weighs more than in a program that runs for long.</p>" +
             table(["paper's program", "ours", "paper, %", "racemob to native, %",
                    "racemob to whole, %", "idle to whole, %"], rows))
 
@@ -117,8 +117,8 @@ def hidden_races(results):
                     f"parts.figures.raw.figures.{name}.{tool}") for tool in ("racehive", "tsan"))]
             for name, scores in raw.items()]
     return ("<h3>RaceMob, Table 5: races that accidents hide</h3>"
-            "<p>The paper's four small programs, written anew; 20 runs each. ThreadSanitizer stands "
-            "where the paper has Portend, which is not built yet.</p>" +
+            "<p>The paper's four small programs, written anew; 20 runs each. ThreadSanitizer "
+            "stands where the paper has Portend, which is not built yet.</p>" +
             table(["program", "paper, RaceMob", "ours, racemob", "ThreadSanitizer"], rows))
 
 
@@ -167,8 +167,8 @@ def missing(results):
              cell("missing: " + html.escape(state), "detectors", "none")]
             for name, state in results.data["detectors"].items()]
     return ("<h3>Detectors of the other papers</h3>"
-            "<p>As racehive itself answers when it is asked for them. What is missing has no figure "
-            "on this page.</p>" + (table(["detector", "state"], rows) if rows else ""))
+            "<p>As racehive itself answers when it is asked for them. What is missing has no "
+            "figure on this page.</p>" + (table(["detector", "state"], rows) if rows else ""))
 
 
 def make(results):

@@ -1,4 +1,4 @@
-"""Measurements that stand on their own and print tables: they are run and taken into the results."""
+"""Measurements that stand on their own and print tables, which are taken into the results."""
 import json
 import os
 import subprocess
@@ -29,7 +29,7 @@ def command_of(path, *arguments):
     return make
 
 
-# name: (title, whether it is part of the quick evaluation, the command, its file if it may be missing)
+# name: (title, whether it is quick, the command, its file if that may be missing)
 PARTS = {
     "keys": ("What a key costs", True, run_keys, None),
     "stack": ("What a stack costs", True,

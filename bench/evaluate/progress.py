@@ -4,8 +4,8 @@ import time
 
 
 class Progress:
-    """`total` steps are planned. A step is one run of one arm, so what is left is told from the pace
-    so far; arms differ, and so it is a guess."""
+    """`total` steps are planned. A step is one run of one arm, so what is left is told from the
+    pace so far; arms differ, and so it is a guess."""
 
     def __init__(self, total, out=sys.stderr):
         self.total, self.out, self.done = total, out, 0

@@ -2,8 +2,8 @@
 report.
 
 A *place* is (file name without folders, line). A *race* is a pair of places, sorted; where a tool
-knows only one side, the other is None and comes first. A place is that of the innermost frame in one
-of the subject's own files: code of libraries above it makes the access on its behalf.
+knows only one side, the other is None and comes first. A place is that of the innermost frame in
+one of the subject's own files: code of libraries above it makes the access on its behalf.
 """
 import collections
 import os

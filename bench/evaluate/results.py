@@ -5,7 +5,6 @@ import datetime
 import json
 import os
 import platform
-import subprocess
 
 import arms
 import builds

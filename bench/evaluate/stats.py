@@ -45,7 +45,9 @@ def show(r):
     bounds = f"{digits(r.low)} to {digits(r.high)}"
     if r.low <= 1 <= r.high:
         return f"no difference seen ({bounds})"
-    return f"{digits(r.middle)} ({bounds})" if is_sure(r) else f"between {bounds.replace('to', 'and')}"
+    if is_sure(r):
+        return f"{digits(r.middle)} ({bounds})"
+    return f"between {digits(r.low)} and {digits(r.high)}"
 
 
 def show_ratio(values):

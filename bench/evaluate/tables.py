@@ -64,8 +64,9 @@ def costs(results, subjects, names, measure):
     for s in subjects:
         middle, low, high = stats.interval(results.values(s, "native", measure))
         unit = 1024 if measure == "rss_kb" else 1
-        native = cell(f"{middle / unit:.2f}<br><span class='bounds'>{low / unit:.2f} to "
-                      f"{high / unit:.2f}</span>", f"measurements[subject={s}, arm=native].{measure}")
+        bounds = f"{low / unit:.2f} to {high / unit:.2f}"
+        native = cell(f"{middle / unit:.2f}<br><span class='bounds'>{bounds}</span>",
+                      f"measurements[subject={s}, arm=native].{measure}")
         rows.append([s, native] + [measured_cell(results, s, n, measure) for n in names])
     for kind, words in (("kernel", "mean of kernels"), ("program", "mean of programs")):
         chosen = [s for s in subjects if results.data["subjects"][s]["kind"] == kind]
@@ -122,18 +123,18 @@ def finding_cell(results, subject, arm):
     else:
         text = str(len(finding["races"]))
     if finding["elsewhere"]:
-        text += f" <span class='of'>+{finding['elsewhere']:,} reports without a line of its own</span>"
+        text += f" <span class='of'>+{finding['elsewhere']:,} without a line of its own</span>"
     return cell(f"{text}<br><span class='of'>{finding['runs']} runs</span>", source)
 
 
 def races(results, subjects):
     out = ["<h2 id='races'>What is found</h2>",
            "<p>A race is a pair of source lines; the same pair counts once, however often it was "
-           "reported. The races of the kernels are known: they stand in comments of their source, and "
-           "a report of any other pair is a false one. Of the real programs nobody knows all races. "
-           "DRD tells the line of one access only, so it is given every known race at that line. "
-           "A run of racehive asks about one candidate of many, so its detectors have more runs: "
-           "they are meant to be spread over users.</p>"]
+           "reported. The races of the kernels are known: they stand in comments of their source, "
+           "and a report of any other pair is a false one. Of the real programs nobody knows all "
+           "races. DRD tells the line of one access only, so it is given every known race at that "
+           "line. A run of racehive asks about one candidate of many, so its detectors have more "
+           "runs: they are meant to be spread over users.</p>"]
     for kind, words in (("kernel", "Kernels: found of known"), ("program", "Real programs: found")):
         chosen = [s for s in subjects if results.data["subjects"][s]["kind"] == kind]
         names = [n for n in FINDERS if n in results.data["arms"]]
@@ -148,10 +149,10 @@ def races(results, subjects):
 
 def instructions(results):
     out = ["<h2 id='instructions'>Instructions while keys are off</h2>",
-           "<p>Counted by callgrind: kernels with one thread, programs with the small load. Against "
-           "the same compiler with the whole program in view, so that only the keys and the runtime "
-           "differ. One count each; what depends on how threads meet differs from count to "
-           "count.</p>"]
+           "<p>Counted by callgrind: kernels with one thread, programs with the small load. "
+           "Against the same compiler with the whole program in view, so that only the keys and "
+           "the runtime differ. One count each; what depends on how threads meet differs from "
+           "count to count.</p>"]
     names = [s for s in results.subjects() if results.count(s, "keyed")]
     rows = []
     for s in names:
@@ -201,8 +202,8 @@ def markdown(text):
 
 def parts(results):
     out = ["<h2 id='parts'>Parts</h2>",
-           "<p>Measurements of single parts, as their own programs print them; the results hold the "
-           "same text, and where a part keeps them, its raw figures.</p>"]
+           "<p>Measurements of single parts, as their own programs print them; the results hold "
+           "the same text, and where a part keeps them, its raw figures.</p>"]
     for name, part in results.data["parts"].items():
         out.append(f"<section data-from='parts.{name}'><h3>{html.escape(part['title'])}</h3>")
         if "missing" in part:

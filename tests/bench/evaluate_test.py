@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests the evaluation (bench/evaluate): what it reads of tools' reports, its statistics, the check of
-instruction counts, the comparison of two results, and that the page shows the results and no more."""
+"""Tests the evaluation (bench/evaluate): what it reads of tools' reports, its statistics, the check
+of instruction counts, the comparison of two results, and that the page shows the results and no
+more."""
 import html.parser
 import io
 import os
@@ -365,11 +366,12 @@ class Arms(unittest.TestCase):
         shown = progress.Progress(10, out)
         shown.step(5)
         shown.say("nbody: tsan, round 1 of 6")
-        self.assertRegex(out.getvalue(), r"^\[5/10, about \d+:\d\d left\] nbody: tsan, round 1 of 6\n$")
+        self.assertRegex(out.getvalue(),
+                         r"^\[5/10, about \d+:\d\d left\] nbody: tsan, round 1 of 6\n$")
 
 
 class Kernels(unittest.TestCase):
-    """Each kernel runs small with several numbers of threads, and says so if it is called wrongly."""
+    """Each kernel runs small with several numbers of threads, and fails if it is called wrongly."""
 
     def test_kernels(self):
         with tempfile.TemporaryDirectory() as folder:
