@@ -59,7 +59,9 @@ def stamp(options, how, sources):
     text = hashlib.sha256(repr((FLAGS, ADDED[how])).encode())
     text.update(str(version_of([reports.tools.CLANG, "--version"])).encode())
     library = os.path.join(options.build, "lib", "racehive")
-    parts = [os.path.join(library, name) for name in os.listdir(library)] if how == "keyed" else []
+    parts = []
+    if how == "keyed" and os.path.isdir(library):
+        parts = [os.path.join(library, name) for name in os.listdir(library)]
     for path in sorted(parts) + sorted(sources):
         with open(path, "rb") as file:
             text.update(file.read())

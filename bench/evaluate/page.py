@@ -57,7 +57,7 @@ def head(results):
     data, machine, versions = results.data, results.data["machine"], results.data["versions"]
     facts = [
         ("Date", data["began"]),
-        ("Took", f"{data.get('seconds', 0) // 60} min {data.get('seconds', 0) % 60} s"),
+        ("Took", f"{data['seconds'] // 60} min {data['seconds'] % 60} s"),
         ("Machine", f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB, "
                     f"{machine['kernel']}; load at the start "
                     + " ".join(f"{n:.1f}" for n in machine["load_at_start"])),

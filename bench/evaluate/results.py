@@ -38,6 +38,7 @@ def describe_versions(options):
     return {
         "racehive": builds.version_of([os.path.join(options.build, "bin", "racehive"),
                                        "--version"]),
+        "parts": builds.stamp(options, "keyed", [])[:12],
         "commit": builds.version_of(["git", "-C", tree, "describe", "--always", "--dirty"]),
         "clang": builds.version_of([reports.tools.CLANG, "--version"]),
         "libc": " ".join(platform.libc_ver()),
@@ -59,7 +60,7 @@ class Results:
             "machine": describe_machine(), "versions": describe_versions(options),
             "arms": {name: arms.ARMS[name]._asdict() for name in options.arms},
             "subjects": {s.name: s.describe() for s in subjects},
-            "measurements": [], "failures": [], "findings": [], "instructions": [],
+            "seconds": 0, "measurements": [], "failures": [], "findings": [], "instructions": [],
             "check": None, "detectors": {}, "parts": {}})
 
     @classmethod
@@ -69,6 +70,19 @@ class Results:
         if data.get("format") != FORMAT:
             raise builds.BenchError(f"{path} is of format {data.get('format')}, not {FORMAT}")
         return cls(data)
+
+    def go_on(self, fresh):
+        """These results with the subjects of fresh ones. What is measured and how must be the same,
+        but not the commit, as long as racehive's parts are."""
+        for name in ("quick", "rounds", "slow_rounds", "first_runs", "versions", "arms"):
+            # By way of JSON, which has lists where we have tuples.
+            was, now = (json.loads(json.dumps(d[name])) for d in (self.data, fresh.data))
+            if name == "versions":
+                was["commit"] = now["commit"]
+            if was != now:
+                raise builds.BenchError(f"cannot go on: {name} was {was}, is {now}")
+        self.data["subjects"] = {**self.data["subjects"], **fresh.data["subjects"]}
+        return self
 
     # ---- filling ----
 
@@ -109,6 +123,10 @@ class Results:
             yield f["subject"], f["arm"], "", "races", len(f["races"])
 
     # ---- asking ----
+
+    def has_measured(self, subject):
+        return any(m["subject"] == subject
+                   for m in [*self.data["measurements"], *self.data["failures"]])
 
     def values(self, subject, arm, measure):
         """By round; empty if there are none."""

@@ -18,6 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 BENCH = os.path.join(HERE, "..", "..", "bench")
 sys.path.insert(0, os.path.join(BENCH, "evaluate"))
 import arms  # noqa: E402
+import builds  # noqa: E402
 import compare  # noqa: E402
 import instructions  # noqa: E402
 import page  # noqa: E402
@@ -272,6 +273,25 @@ class PageParser(html.parser.HTMLParser):
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
             self.wrong.append(tag)
+
+
+class GoingOn(unittest.TestCase):
+    def test_what_is_there_is_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made_results({"native": SIX}).save(folder)
+            kept = results.Results.load(os.path.join(folder, "results.json"))
+        fresh = made_results({})
+        fresh.data["subjects"]["flags"] = {"kind": "kernel"}
+        told = kept.go_on(fresh)
+        self.assertTrue(told.has_measured("nbody"))
+        self.assertFalse(told.has_measured("flags"))
+        self.assertEqual(told.values("nbody", "native", "wall"), SIX)
+
+    def test_another_way_of_measuring_is_refused(self):
+        fresh = made_results({})
+        fresh.data["rounds"] = 7
+        with self.assertRaisesRegex(builds.BenchError, "rounds was 6, is 7"):
+            made_results({}).go_on(fresh)
 
 
 class Page(unittest.TestCase):
