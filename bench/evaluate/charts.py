@@ -48,15 +48,16 @@ def grid(axis, height, show):
 
 
 def mark(axis, y, series, bar):
-    """An interval, and a dot at its middle if the ratio may be said; an arrow where it leaves the
+    """An interval, and a dot at its middle if the ratio may be said; arrows where it leaves the
     plot."""
     low, high = axis.place(bar.low), axis.place(bar.high)
     parts = [f'<line x1="{low:.1f}" x2="{max(high, low + 1):.1f}" y1="{y}" y2="{y}" '
              f'class="bar {series}"/>']
-    if bar.high > axis.high or bar.low < axis.low:
-        x = axis.place(bar.middle)
-        parts.append(f'<path d="M{x - 4:.1f} {y - 4} l6 4 l-6 4 z" class="dot {series}"/>')
-    elif bar.sure:
+    if bar.high > axis.high:
+        parts.append(f'<path d="M{high:.1f} {y - 4} l7 4 l-7 4 z" class="dot {series}"/>')
+    if bar.low < axis.low:
+        parts.append(f'<path d="M{low:.1f} {y - 4} l-7 4 l7 4 z" class="dot {series}"/>')
+    if bar.sure and axis.low <= bar.middle <= axis.high:
         parts.append(f'<circle cx="{axis.place(bar.middle):.1f}" cy="{y}" r="3.5" '
                      f'class="dot {series}"/>')
     return parts

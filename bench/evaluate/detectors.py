@@ -1,6 +1,7 @@
 """Which of the detectors that the papers have this version of racehive has."""
 import os
 import subprocess
+import tempfile
 
 import subjects
 
@@ -21,9 +22,10 @@ def probe(options):
     kernel.build(options, "keyed")
     racehive, states = os.path.join(options.build, "bin", "racehive"), {}
     for name in PLANNED:
-        status, said = answer([racehive, "run", f"--detector={name}", "--exitcode=0",
-                               f"--store={options.work}/probe.runs", kernel.path(options, "keyed"),
-                               "10", "2"])
+        with tempfile.TemporaryDirectory(prefix="racehive-bench-") as folder:
+            status, said = answer([racehive, "run", f"--detector={name}", "--exitcode=0",
+                                   f"--store={folder}/runs", kernel.path(options, "keyed"), "10",
+                                   "2"])
         states[name] = "there" if status == 0 else said
     for name, command in COMMANDS.items():
         status, said = answer([racehive, command, "--help"])
