@@ -129,8 +129,8 @@ def threads(results):
     words = "See the part on what a lock costs below." if "locks" in results.data["parts"] else \
         "Not measured in this evaluation."
     return ("<h3>RaceMob, Figure 9: overhead with more threads</h3>"
-            "<p>The paper's overhead is highest with as many threads as cores, and 2.31 % there for "
-            "Apache. Ours is measured where it could grow, at a lock that all threads take, plain, "
+            "<p>The paper's overhead is highest with as many threads as cores, and 2.31 % there "
+            "for Apache. Ours is measured where it could grow, at a lock that all threads take, plain, "
             f"with keys off and tracked. {words}</p>")
 
 
@@ -184,6 +184,5 @@ def missing(results):
 
 
 def make(results):
-    return "<h2 id='papers'>The papers</h2>" + "".join(
-        section(results) for section in (verdicts, overheads, tool_comparison, hidden_races, threads,
-                                         chased, scaling, missing))
+    parts = (verdicts, overheads, tool_comparison, hidden_races, threads, chased, scaling, missing)
+    return "<h2 id='papers'>The papers</h2>" + "".join(part(results) for part in parts)
