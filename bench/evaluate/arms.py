@@ -66,11 +66,13 @@ def compile_usage(options):
 
 
 def end_session(process):
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.wait()
+    """Asks first, so that a script can end the server that it started in a group of its own."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(10)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            pass
 
 
 class Arm:
@@ -110,8 +112,10 @@ class Arm:
         try:
             return process.wait(RUN_LIMIT)
         except subprocess.TimeoutExpired:
-            end_session(process)
             raise ToolFailed(f"did not end in {RUN_LIMIT} s") from None
+        finally:
+            if process.returncode is None:
+                end_session(process)
 
     def measure(self):
         """One run. Raises ToolFailed if it does not end as the subject does alone."""

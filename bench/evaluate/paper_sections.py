@@ -130,8 +130,8 @@ def threads(results):
         "Not measured in this evaluation."
     return ("<h3>RaceMob, Figure 9: overhead with more threads</h3>"
             "<p>The paper's overhead is highest with as many threads as cores, and 2.31 % there "
-            "for Apache. Ours is measured where it could grow, at a lock that all threads take, plain, "
-            f"with keys off and tracked. {words}</p>")
+            "for Apache. Ours is measured where it could grow, at a lock that all threads take, "
+            f"plain, with keys off and tracked. {words}</p>")
 
 
 def chased(results):
