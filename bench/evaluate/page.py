@@ -116,7 +116,7 @@ def costs(results):
                         f"{words}, {'tools for testing' if measure != 'rss_kb' else 'all tools'}; "
                         "native = 1, logarithmic", True))
         out.append(tables.costs(results, measured(results), (*LIGHT, *HEAVY), measure))
-    return "".join(out)
+    return "".join(out) + tables.accounts(results, measured(results))
 
 
 def sections(results):

@@ -103,6 +103,28 @@ def overview(results, subjects, names):
                   "known races found, kernels", "reports that are none"], rows)
 
 
+def accounts(results, subjects):
+    """What racehive's own runs say that they lost, as shares of what was measured."""
+    names = [n for n in ("racemob", "racechaser", "litehb") if n in results.data["arms"]]
+    rows = []
+    for s in subjects:
+        row = [s]
+        for n in names:
+            finding = results.finding(s, n)
+            if not finding or not finding["measured_cpu"]:
+                row.append(cell("not measured", None, "none"))
+                continue
+            hooks = finding["hook_ns"] / 1e9 / finding["measured_cpu"]
+            pauses = finding["pause_ns"] / 1e9 / finding["measured_wall"]
+            row.append(cell(f"{hooks:.2%} and {pauses:.2%}", f"findings[subject={s}, arm={n}]"))
+        rows.append(row)
+    return ("<h3>What the runs themselves say they lost</h3>"
+            "<p>Hooks, as a share of processor time, and pauses, as a share of wall time. Hooks are "
+            "timed one in 64, by a clock that goes on while a thread waits for a core: on a busy "
+            "machine they look longer than they are.</p>" +
+            table(["subject", *titles(results, names)], rows))
+
+
 # ---- races ----
 
 FINDERS = ("racemob", "racechaser", "litehb", "tsan", "helgrind", "drd")
