@@ -4,8 +4,8 @@
 #   make demo         install what is missing, build, and show a first program
 #   make check        install what is missing, build, and run the tests (SANITIZE=1: with ASan+UBSan)
 #   make check-all    the same with the long tests
-#   make bench-quick  print what keys and runs cost, in a few minutes
-#   make bench        the same on many real programs, for hours
+#   make bench-quick  evaluate the detectors on a few subjects, within ten minutes
+#   make bench        the same on all subjects, for more than an hour
 #   make install PREFIX=/usr/local
 
 PREFIX ?= /usr/local
@@ -35,12 +35,12 @@ check-all: all
 	@sh scripts/check $(BUILD) all
 
 bench-quick: all
-	@sh scripts/install-dependencies $$(tests/realworld/run --packages pbzip2)
-	@sh bench/run $(BUILD) --quick
+	@sh scripts/install-dependencies valgrind $$(tests/realworld/run --packages pbzip2)
+	@bench/run --build=$(BUILD) --quick
 
 bench: all
 	@sh scripts/install-dependencies valgrind $$(tests/realworld/run --packages)
-	@sh bench/run $(BUILD)
+	@bench/run --build=$(BUILD)
 
 install: all
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -7,7 +7,8 @@ import types
 import builds
 import stats
 
-sys.path.append(os.path.join(builds.HERE, "..", "..", "tests", "racemob"))
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests")
+sys.path += [os.path.join(TESTS, "racemob"), os.path.join(TESTS, "candidates")]
 import programs  # noqa: E402
 import runs  # noqa: E402
 import tools  # noqa: E402
@@ -59,11 +60,16 @@ def try_tsan(options, program, folder):
 
 
 def run(options):
-    rows = []
+    """Returns {program: {tool: Score as a dict}}."""
+    raw = {}
     for program in programs.find_programs(["figures"]):
         with tools.WorkFolder(False) as folder:
-            rows.append([program.name.removesuffix(".c"),
-                         try_racehive(options, program, folder).show(),
-                         try_tsan(options, program, folder).show()])
+            raw[program.name.removesuffix(".c")] = {
+                "racehive": try_racehive(options, program, folder),
+                "tsan": try_tsan(options, program, folder)}
     stats.print_table(["program", f"racehive run, {options.figure_runs} runs",
-                       f"ThreadSanitizer, {options.figure_runs} runs"], rows)
+                       f"ThreadSanitizer, {options.figure_runs} runs"],
+                      [[name, *(score.show() for score in scores.values())]
+                       for name, scores in raw.items()])
+    return {name: {tool: vars(score) for tool, score in scores.items()}
+            for name, scores in raw.items()}

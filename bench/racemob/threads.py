@@ -6,11 +6,12 @@ import subprocess
 import builds
 import stats
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 ARMS = ("plain", "idle", "tracked")
 
 
 def compile_locks(options, how):
-    source = os.path.join(builds.HERE, "locks.c")
+    source = os.path.join(HERE, "locks.c")
     out = os.path.join(options.work, f"locks-{how}")
     env = dict(os.environ, XDG_DATA_HOME=options.work)
     if how == "plain":
@@ -72,9 +73,11 @@ def show(results, index):
 
 
 def run(options):
+    """Returns {threads: {arm: [(processor ns, wall ns), ...]}}."""
     built = {how: compile_locks(options, how) for how in ("plain", "keyed")}
     results = {threads: measure(options, built, threads) for threads in options.threads}
     print("Processor time of one lock, change and unlock:\n")
     show(results, 0)
     print("Wall time of the same, divided by the operations of all threads:\n")
     show(results, 1)
+    return results

@@ -7,8 +7,9 @@
 #   rw_build     builds there with the program's own build system and $CC, $CXX, $CFLAGS, $CXXFLAGS
 #   rw_test      runs the program's own tests or a workload with verified results
 #   rw_bench     prepares a bounded, deterministic workload and prints its command lines
-# may define a sixth
-#   rw_build_bench  builds what rw_bench needs, where that takes much less time than rw_build
+# may define two more
+#   rw_build_bench  builds what rw_bench and rw_load need, where that takes much less time
+#   rw_load      as rw_bench, where that has one thread: a load that keeps the threads busy
 # and has these variables, all of them folders with absolute paths but RW_SCALE:
 #   RW_HERE      where this file is
 #   RW_DIR       the unpacked and built sources; the current folder when a function is called

@@ -15,6 +15,11 @@ rw_build() {
         fault_injection_test recovery_test skiplist_test
 }
 
+rw_build_bench() {
+    cmake -S leveldb -B build -DCMAKE_BUILD_TYPE=None
+    make -C build -j2 VERBOSE=1 db_bench
+}
+
 # check_bench THREADS ENTRIES: every read must find its key, since fillseq has written them all.
 check_bench() {
     local output=$RW_TMP/db_bench.out
@@ -50,4 +55,9 @@ rw_test() {
 rw_bench() {
     rw_command "$RW_DIR/build/db_bench" --db="$RW_TMP/db" --threads=1 --num=200000 \
         --benchmarks=fillseq,readrandom,readseq
+}
+
+rw_load() {
+    rw_command "$RW_DIR/build/db_bench" --db="$RW_TMP/db" --threads=2 \
+        --num="$(rw_scaled 150000 10000)" --benchmarks=fillseq,readrandom,readseq
 }

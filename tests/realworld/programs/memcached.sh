@@ -53,7 +53,7 @@ rw_test() {
 bench() {
     local port
     start_memcached 2
-    load_memcached stream 8 60000
+    load_memcached stream 8 "$(rw_scaled 60000 1500)"
     stop_memcached
 }
 

@@ -49,6 +49,6 @@ rw_test() {
 }
 
 rw_bench() {
-    rw_data text 14000000 >"$RW_TMP/data"
+    rw_data text "$(rw_scaled 14000000 1500000)" >"$RW_TMP/data"
     echo "$(rw_command "$RW_DIR/pbzip2/pbzip2" -k -c -p2 -b1 "$RW_TMP/data") >/dev/null"
 }

@@ -9,14 +9,23 @@ rw_source() {
     echo sqlite3
 }
 
-rw_build() {
+# build_programs TARGET...: and the driver.
+build_programs() {
     cd sqlite3 || exit
     ./configure --disable-shared --disable-tcl --disable-readline --enable-threadsafe \
         --enable-fts5 --enable-rtree BUILD_CC="$CC"
-    make -j2 sqlite3 threadtest3
+    make -j2 "$@"
     # shellcheck disable=SC2086 # several flags
     "$CC" $CFLAGS -I. "$RW_HERE/programs/sqlite3_threads.c" .libs/libsqlite3.a \
         -o sqlite3_threads -pthread -lm -ldl
+}
+
+rw_build() {
+    build_programs sqlite3 threadtest3
+}
+
+rw_build_bench() {
+    build_programs sqlite3
 }
 
 # make_script ROWS: SQL over ROWS rows of numbers, text, JSON and full text. What it must print
@@ -74,4 +83,9 @@ rw_test() {
 rw_bench() {
     make_script 150000 >"$RW_TMP/script.sql"
     echo "$(rw_command "$RW_DIR/sqlite3/sqlite3" -batch -bail :memory:) <$RW_TMP/script.sql"
+}
+
+rw_load() {
+    echo "rm -f $RW_TMP/threads.db*; $(rw_command "$RW_DIR/sqlite3/sqlite3_threads" \
+        "$RW_TMP/threads.db" 2 "$(rw_scaled 20000 1000)")"
 }

@@ -62,7 +62,7 @@ rw_test() {
 }
 
 rw_bench() {
-    rw_data text 10000000 >"$RW_TMP/data"
-    echo "$(rw_command "$RW_DIR/static/src/xz/xz" -k -c -T2 -1 --block-size=500000 \
-        "$RW_TMP/data") >/dev/null"
+    rw_data text "$(rw_scaled 10000000 1000000)" >"$RW_TMP/data"
+    echo "$(rw_command "$RW_DIR/static/src/xz/xz" -k -c -T2 -1 \
+        --block-size="$(rw_scaled 500000 100000)" "$RW_TMP/data") >/dev/null"
 }

@@ -50,6 +50,6 @@ rw_test() {
 }
 
 rw_bench() {
-    rw_data text 40000000 >"$RW_TMP/data"
+    rw_data text "$(rw_scaled 40000000 4000000)" >"$RW_TMP/data"
     echo "$(rw_command "$RW_DIR/libzstd/programs/zstd" -q -c -T2 -5 "$RW_TMP/data") >/dev/null"
 }

@@ -1,6 +1,6 @@
 /*
- * Runs a command and writes its wall, user and system time in seconds to a file:
- * usage FILE COMMAND...
+ * Runs a command and writes its wall, user and system time in seconds and its peak of memory in
+ * kilobytes to a file: usage FILE COMMAND...
  *
  * Stands between `racehive run` and the program, so that the program is measured and not the hive's
  * part of a run. It is linked without a build id, since `racehive run` wants that to be the
@@ -46,8 +46,8 @@ int main(int argc, char **argv)
     double wall = now() - began;
     FILE *out = fopen(argv[1], "w");
     if (!out ||
-        fprintf(out, "%.6f %.6f %.6f\n", wall, seconds(used.ru_utime), seconds(used.ru_stime)) <
-            0 ||
+        fprintf(out, "%.6f %.6f %.6f %ld\n", wall, seconds(used.ru_utime), seconds(used.ru_stime),
+                used.ru_maxrss) < 0 ||
         fclose(out) != 0) {
         perror(argv[1]);
         return 1;

@@ -1,8 +1,11 @@
 """Ratios of interleaved measurements, in words that claim no more than they show, and tables."""
+import collections
 import math
 import statistics
 
 FEWEST = 6   # of fewer, not even the smallest and the largest hold the median with 95 %
+
+Ratio = collections.namedtuple("Ratio", "middle low high count")
 
 
 def interval(values):
@@ -19,15 +22,36 @@ def ratios(base, other):
     return [b / a for a, b in zip(base, other) if a > 0]
 
 
-def show_ratio(values):
-    """A ratio is called a difference only if its bounds say so."""
-    if not values:
-        return "-"
-    middle, low, high = interval(values)
-    bounds = f"{low:.3f} to {high:.3f}"
-    if low <= 1 <= high:
+def ratio(values):
+    """A Ratio, or None if there are too few values to say anything with 95 %."""
+    if len(values) < FEWEST:
+        return None
+    return Ratio(*interval(values), len(values))
+
+
+def is_sure(r):
+    """Whether a ratio may be printed: its interval is not wider than the effect that it shows."""
+    return r.high - r.low <= abs(r.middle - 1)
+
+
+def digits(value):
+    return f"{value:.3f}" if value < 2 else f"{value:.2f}" if value < 10 else f"{value:.1f}"
+
+
+def show(r):
+    """A Ratio in words. Where it is not sure, the bounds are said and no ratio."""
+    if r is None:
+        return "too few runs"
+    bounds = f"{digits(r.low)} to {digits(r.high)}"
+    if r.low <= 1 <= r.high:
         return f"no difference seen ({bounds})"
-    return f"{middle:.3f} ({bounds})"
+    if is_sure(r):
+        return f"{digits(r.middle)} ({bounds})"
+    return f"between {digits(r.low)} and {digits(r.high)}"
+
+
+def show_ratio(values):
+    return show(ratio(values)) if values else "-"
 
 
 def show_goal(values, limit):

@@ -1,0 +1,75 @@
+"""The ways in which a subject is built, and when it must be built again."""
+import hashlib
+import os
+import stat
+import subprocess
+
+import reports
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+REALWORLD = os.path.join(HERE, "..", "..", "tests", "realworld")
+
+# The same flags in every build. Valgrind 3.19 cannot read what clang writes by default, DWARF 5.
+FLAGS = ["-O2", "-gdwarf-4"]
+
+# What each build adds to clang. `native` is what a program's user has; `whole` is the same compiler
+# with the whole program in view, as racehive-cc has it, so that what keys cost is told from what
+# that wins; `keyed` is racehive-cc in its default profile.
+ADDED = {
+    "native": [],
+    "whole": ["-flto=full", "-ffat-lto-objects", "-fuse-ld=lld"],
+    "keyed": None,
+    "tsan": ["-fsanitize=thread"],
+}
+
+
+class BenchError(Exception):
+    pass
+
+
+def write_wrapper(path, compiler, flags):
+    """A compiler with flags that build systems cannot lose. Some turn warnings into errors."""
+    with open(path, "w") as file:
+        file.write(f'#!/bin/sh\nexec {compiler} --start-no-unused-arguments {" ".join(flags)} '
+                   '--end-no-unused-arguments "$@"\n')
+    os.chmod(path, stat.S_IRWXU)
+    return path
+
+
+def compilers(options, how):
+    """(C compiler, C++ compiler) of a build."""
+    if how == "keyed":
+        return tuple(os.path.join(options.build, "bin", name)
+                     for name in ("racehive-cc", "racehive-c++"))
+    plain = {"cc": reports.tools.CLANG, "c++": reports.tools.CLANGXX}
+    return tuple(write_wrapper(os.path.join(options.work, f"{how}-{name}"), compiler, ADDED[how])
+                 for name, compiler in plain.items())
+
+
+def version_of(command):
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    except OSError:
+        return None
+    return done.stdout.splitlines()[0].strip() if done.returncode == 0 and done.stdout else None
+
+
+def stamp(options, how, sources):
+    """Changes when a subject must be built again."""
+    text = hashlib.sha256(repr((FLAGS, ADDED[how])).encode())
+    text.update(str(version_of([reports.tools.CLANG, "--version"])).encode())
+    library = os.path.join(options.build, "lib", "racehive")
+    parts = []
+    if how == "keyed" and os.path.isdir(library):
+        parts = [os.path.join(library, name) for name in os.listdir(library)]
+    for path in sorted(parts) + sorted(sources):
+        with open(path, "rb") as file:
+            text.update(file.read())
+    return text.hexdigest()
+
+
+def is_fresh(record, wanted):
+    if not os.path.exists(record):
+        return False
+    with open(record) as file:
+        return file.readline().strip() == wanted
