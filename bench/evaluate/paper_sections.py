@@ -119,8 +119,9 @@ def hidden_races(results):
                     f"parts.figures.raw.figures.{name}.{tool}") for tool in ("racehive", "tsan"))]
             for name, scores in raw.items()]
     return ("<h3>RaceMob, Table 5: races that accidents hide</h3>"
-            "<p>The paper's four small programs, written anew; 20 runs each. ThreadSanitizer "
-            "stands where the paper has Portend, which is not built yet.</p>" +
+            "<p>The paper's four small programs, written anew. ThreadSanitizer stands where the "
+            "paper has Portend, which is not built yet; the part below has the number of "
+            "runs.</p>" +
             table(["program", "paper, RaceMob", "ours, racemob", "ThreadSanitizer"], rows))
 
 

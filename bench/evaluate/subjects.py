@@ -20,7 +20,7 @@ Sizes = collections.namedtuple("Sizes", "full small counted")
 Pattern = collections.namedtuple("Pattern", "words of sizes quick")
 
 PATTERNS = {
-    "nbody": Pattern("n-body, locks in cells", "Barnes, Fmm", Sizes(30, 3, 4), True),
+    "nbody": Pattern("n-body, locks in cells", "Barnes, Fmm", Sizes(24, 2, 4), True),
     "stencil": Pattern("stencil, barriers", "Ocean", Sizes(900, 70, 70), True),
     "cluster": Pattern("clustering, barriers", "streamcluster", Sizes(900, 80, 100), False),
     "pipeline": Pattern("pipeline, queues", "dedup, ferret", Sizes(30000, 3000, 4000), True),

@@ -119,9 +119,9 @@ def accounts(results, subjects):
             row.append(cell(f"{hooks:.2%} and {pauses:.2%}", f"findings[subject={s}, arm={n}]"))
         rows.append(row)
     return ("<h3>What the runs themselves say they lost</h3>"
-            "<p>Hooks, as a share of processor time, and pauses, as a share of wall time. Hooks are "
-            "timed one in 64, by a clock that goes on while a thread waits for a core: on a busy "
-            "machine they look longer than they are.</p>" +
+            "<p>Hooks, as a share of processor time, and pauses, as a share of wall time. Hooks "
+            "are timed one in 64, by a clock that goes on while a thread waits for a core: on a "
+            "busy machine they look longer than they are.</p>" +
             table(["subject", *titles(results, names)], rows))
 
 
