@@ -9,6 +9,7 @@
 
 /* The way from the key to rt_hook and back, which is not between the two readings of the clock. */
 enum { UNMEASURED_TICKS = 40 };
+enum { LONG_US = 50 };
 /* A run that has just begun may spend what this much time earns, or nothing could ever start. */
 enum { GRACE_NS = 250000000 };
 
@@ -83,9 +84,13 @@ static void charge(enum rt_meter meter, uint64_t ticks)
         rt_service_wake();
 }
 
+/* No hook takes as long as LONG_US: what is beyond it was another's turn on the processor, or a
+ * rare piece of work, and stands for itself alone. */
 void rt_meter_add(enum rt_meter meter, uint64_t ticks)
 {
-    charge(meter, (ticks + UNMEASURED_TICKS) * RT_METER_EVERY);
+    uint64_t longest = LONG_US * atomic_load_explicit(&ticks_per_us, memory_order_relaxed);
+    uint64_t beyond = ticks > longest ? ticks - longest : 0;
+    charge(meter, (ticks - beyond + UNMEASURED_TICKS) * RT_METER_EVERY + beyond);
 }
 
 void rt_meter_charge(enum rt_meter meter, uint64_t ns)

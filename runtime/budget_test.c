@@ -89,10 +89,15 @@ static void begin(uint64_t overhead, uint64_t floor_ms)
 
 /* --- hooks and events --- */
 
-/* Hooks that take so much together, as they are sampled. */
+/* Hooks that take so much together, as they are sampled: of 20 us each. */
 static void spend(uint64_t ns)
 {
-    rt_meter_add(RT_METER_HOOKS, ns * TICKS_PER_US / 1000 / RT_METER_EVERY - UNMEASURED_TICKS);
+    enum { HOOK_NS = 20000 };
+    for (; ns >= HOOK_NS * RT_METER_EVERY; ns -= HOOK_NS * RT_METER_EVERY)
+        rt_meter_add(RT_METER_HOOKS, HOOK_NS * TICKS_PER_US / 1000 - UNMEASURED_TICKS);
+    uint64_t rest = ns * TICKS_PER_US / 1000 / RT_METER_EVERY;
+    if (rest > UNMEASURED_TICKS)
+        rt_meter_add(RT_METER_HOOKS, rest - UNMEASURED_TICKS);
 }
 
 static void test_sampling(void **state)
@@ -114,6 +119,18 @@ static void test_sampling(void **state)
     uint64_t expected = HOOKS * (100 + UNMEASURED_TICKS * 1000 / TICKS_PER_US);
     assert_in_range(rt_budget_spent(RT_METER_SYNCS), expected * 99 / 100, expected * 101 / 100);
     assert_int_equal(rt_budget_spent(RT_METER_HOOKS), 0);
+}
+
+/* A hook that lost the processor for 10 ms says nothing of the 63 that were not measured. */
+static void test_preempted_hook(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    pass(S_NS);
+    rt_budget_tick();
+    rt_meter_add(RT_METER_HOOKS, 10 * MS_NS / 1000 * TICKS_PER_US);
+    uint64_t expected = 10 * MS_NS + (RT_METER_EVERY - 1) * LONG_US * 1000;
+    assert_in_range(rt_budget_spent(RT_METER_HOOKS), expected * 99 / 100, expected * 101 / 100);
 }
 
 /* What is always measured counts once. */
@@ -394,6 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_preempted_hook),
         cmocka_unit_test(test_charge),
         cmocka_unit_test(test_pauses_are_no_work),
         cmocka_unit_test(test_alarm_and_its_end),

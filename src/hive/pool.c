@@ -257,6 +257,15 @@ static bool is_screened(const struct rh_assignment *a, uint64_t candidate)
     return false;
 }
 
+/* A site of an inner loop costs whoever watches it all that hooks may cost, and the others of the
+ * run go unseen. Once watched so often, it has shown what watching shows: the rest takes a run of
+ * its own. */
+static bool is_too_hot(const struct entry *e)
+{
+    enum { OFTEN = 20000 };
+    return e->executions[0] > OFTEN || e->executions[1] > OFTEN;
+}
+
 static void add_screening(struct rh_pool *pool, struct rh_assignment *a)
 {
     size_t looked = 0, limit = a->count + pool->options.screened_per_run;
@@ -265,7 +274,7 @@ static void add_screening(struct rh_pool *pool, struct rh_assignment *a)
     for (; a->count < limit && looked < pool->entries.len; looked++) {
         struct entry *e = &pool->entries.data[pool->cursor];
         pool->cursor = (pool->cursor + 1) % pool->entries.len;
-        if (is_true_race(e) || is_screened(a, e->candidate.id))
+        if (is_true_race(e) || is_too_hot(e) || is_screened(a, e->candidate.id))
             continue;
         struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_CONTEXT};
         add_task(a, e, task, 0);

@@ -583,6 +583,34 @@ static void test_screening(void **state)
     assert_in_range(unseen, 0, 1); /* but for the true race */
 }
 
+/* Beside another's task, that is: each still has its runs. */
+static void test_hot_sites_are_not_screened(void **state)
+{
+    (void)state;
+    enum { COUNT = 8, RUNS = 40 };
+    struct plan plan = even_plan(COUNT);
+    struct rh_pool_options options = usual;
+    struct rh_runs_answer hot = met;
+    uint32_t runs_of[COUNT] = {0};
+    hot.executions[1] = 1000000;
+    options.screened_per_run = COUNT / 2;
+    start(&plan, &options);
+    struct rh_assignment a = assign();
+    assert_int_equal(a.count, 1 + COUNT / 2);
+    complete(&a, &hot);
+    for (int run = 0; run < RUNS; run++) {
+        if (run % 10 == 5)
+            reopen(&options);
+        a = assign();
+        assert_in_range(a.count, 1, COUNT - COUNT / 2);
+        runs_of[candidate_of(&a.tasks[0])]++;
+        complete(&a, &hot);
+        assert_true(run == 0 || a.count == 1);
+    }
+    for (int i = 0; i < COUNT; i++)
+        assert_true(runs_of[i] > 0);
+}
+
 static void test_screening_has_a_limit(void **state)
 {
     (void)state;
@@ -708,6 +736,7 @@ int main(void)
         CASE(test_many_tasks_in_a_run),
         CASE(test_copies),
         CASE(test_screening),
+        CASE(test_hot_sites_are_not_screened),
         CASE(test_screening_has_a_limit),
         CASE(test_users_have_candidates_of_their_own),
         CASE(test_attempts_of_a_user),
