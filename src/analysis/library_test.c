@@ -78,7 +78,8 @@ static void check_value(const struct rh_effect_arg *v)
 
 static void check_effect(const struct rh_effect *e)
 {
-    bool touches = e->kind == RH_EFFECT_READ || e->kind == RH_EFFECT_WRITE;
+    bool touches = e->kind == RH_EFFECT_READ || e->kind == RH_EFFECT_WRITE ||
+                   e->kind == RH_EFFECT_SEND || e->kind == RH_EFFECT_RECEIVE;
     bool has_length = touches || e->kind == RH_EFFECT_COPY || e->kind == RH_EFFECT_ALLOC;
     bool has_bytes = touches || e->kind == RH_EFFECT_LINK || e->kind == RH_EFFECT_WALK;
     assert_true(e->kind < RH_EFFECT_COUNT);
