@@ -58,7 +58,7 @@ struct rh_task {
     X(MEET, "two threads touched the same bytes at the two sites")                                 \
     X(STEERED, "the order asked for was brought about by a pause")                                 \
     X(HOT, "a key was too hot for the budget, and was off for some time")                          \
-    X(UNTRACKED, "happens-before was given up for some time, for the budget")
+    X(UNTRACKED, "it was not followed for some time, for the budget")
 
 enum rh_seen_bit {
 #define RH_SEEN_ENUM(id, name) RH_SEEN_BIT_##id,

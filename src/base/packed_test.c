@@ -1,3 +1,4 @@
+/* Tests of packed sequences of numbers. */
 #include "base/packed.h"
 
 #include "base/hash.h"

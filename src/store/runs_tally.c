@@ -33,7 +33,7 @@ static void count_context(struct rh_tally *tally, const struct rh_runs_answer *a
     const uint32_t both = RH_SEEN_FIRST | RH_SEEN_SECOND;
     if (answer->outcome != RH_OUTCOME_TIMEOUT && answer->outcome != RH_OUTCOME_NOT_SEEN)
         return;
-    if (answer->seen & (RH_SEEN_MEET | RH_SEEN_HOT) || answer->suspected)
+    if (answer->seen & (RH_SEEN_MEET | RH_SEEN_HOT | RH_SEEN_UNTRACKED) || answer->suspected)
         return;
     if (answer->seen & RH_SEEN_THREADS)
         tally->apart++;
