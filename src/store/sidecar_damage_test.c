@@ -280,7 +280,7 @@ static void unsound_contents_are_refused(void **state)
         const char *message;
     } wounds[] = {
         {"PRAGMA application_id = 1", "not a .racehive file"},
-        {"PRAGMA user_version = 5", "update racehive"},
+        {"PRAGMA user_version = 1000", "update racehive"},
         {"PRAGMA user_version = 1", "of an older racehive: build the program again"},
         {"PRAGMA user_version = 0", "damaged"},
         {"PRAGMA user_version = -1", "damaged"},
