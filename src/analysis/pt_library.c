@@ -332,7 +332,7 @@ static void apply_message(struct rh_pointsto *p, uint32_t call, const struct rh_
     bool sends = e->kind == RH_EFFECT_SEND;
     uint64_t bytes = copied_bytes(p, call, e);
     uint32_t place = subject_of(p, call, e, (uint32_t)e->arg);
-    if (place == NO_NODE || (sends && bytes > LONGEST))
+    if (place == NO_NODE || bytes < RH_POINTER_BYTES || (sends && bytes > LONGEST))
         return;
     struct use use = {.kind = sends ? USE_LOAD : USE_STORE,
                       .node = p->sent,
