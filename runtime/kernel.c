@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "budget.h"
 #include "fork.h"
 #include "sync.h"
 #include "sys.h"
@@ -43,12 +44,22 @@ void rt_kernel_acquire(enum rt_kernel kind, uint64_t a)
         tell(RT_SYNC_KERNEL_RECEIVE, kind, a, 0);
 }
 
+/* What we ask the kernel takes longer than the event that follows, and counts like one. */
+static long ask(long call, long a, long b, long c, long d, long e)
+{
+    struct rt_thread *self = rt_thread_self();
+    uint64_t began = self ? rt_meter_begin(self) : 0;
+    long result = rt_arch_syscall(call, a, b, c, d, e, 0);
+    if (self)
+        rt_meter_end(self, RT_METER_SYNCS, began);
+    return result;
+}
+
 /* A pointer that the kernel would refuse must not make us crash. */
 bool rt_kernel_peek(void *into, const void *from, size_t size)
 {
     struct iovec local = {into, size}, remote = {(void *)(uintptr_t)from, size};
-    long got = rt_arch_syscall(SYS_process_vm_readv, rt_sys_getpid(), (long)&local, 1,
-                               (long)&remote, 1, 0);
+    long got = ask(SYS_process_vm_readv, rt_sys_getpid(), (long)&local, 1, (long)&remote, 1);
     if (got >= 0 || got == -EFAULT)
         return got == (long)size;
     for (size_t i = 0; i < size; i++) /* a sandbox does not let us ask */
@@ -96,7 +107,7 @@ static bool ask_address(long call, int fd, union address *a)
 {
     socklen_t size = sizeof *a;
     a->any.sa_family = AF_UNSPEC;
-    return rt_arch_syscall(call, fd, (long)a, (long)&size, 0, 0, 0) == 0;
+    return ask(call, fd, (long)a, (long)&size, 0, 0) == 0;
 }
 
 static bool copy_address(const void *from, size_t size, union address *a)
@@ -119,7 +130,7 @@ static bool is_terminal(const struct stat *file)
 
 static bool look_at(int fd, struct stat *file)
 {
-    return rt_fork_is_home() && rt_arch_syscall(SYS_fstat, fd, (long)file, 0, 0, 0, 0) == 0;
+    return rt_fork_is_home() && ask(SYS_fstat, fd, (long)file, 0, 0, 0) == 0;
 }
 
 static void tell_file(enum rt_sync what, const struct stat *file)
