@@ -215,7 +215,8 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
 static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
     enum { MET_PER_HIDDEN = 3, MET_PER_EXPLORED = 4 };
-    bool is_hidden = !e->tally.met && !e->tally.suspected;
+    bool was_ordered = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0; /* so they have met */
+    bool is_hidden = !e->tally.met && !e->tally.suspected && !was_ordered;
     uint64_t attempts = is_hidden ? (e->attempts + 1) * MET_PER_HIDDEN : e->attempts;
     if (is_true_race(e))
         attempts = (e->explored + 1) * MET_PER_EXPLORED;
