@@ -209,17 +209,26 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
 
 /* --- the next run of anyone --- */
 
-/* Less is sooner: fewest attempts, best score. Those whose sites have met get some attempts for
- * each of those that may yet: the way to a site may lead through the very contention that a pause
- * at the other one makes, as behind a trylock that fails. */
+/* What is to be found out of a candidate. */
+enum kind {
+    MET,    /* its sites have met: is it a race? */
+    HIDDEN, /* they have not been seen to */
+    PROVED, /* it is a race: does it make the program crash or hang? */
+    KINDS
+};
+
+static enum kind kind_of(const struct entry *e)
+{
+    if (is_true_race(e))
+        return PROVED;
+    bool met = e->tally.met || e->tally.suspected || e->tally.outcomes[RH_OUTCOME_NO_RACE];
+    return met ? MET : HIDDEN;
+}
+
+/* Less is sooner: fewest attempts, best score. */
 static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
-    enum { MET_PER_HIDDEN = 3, MET_PER_EXPLORED = 4 };
-    bool was_ordered = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0; /* so they have met */
-    bool is_hidden = !e->tally.met && !e->tally.suspected && !was_ordered;
-    uint64_t attempts = is_hidden ? (e->attempts + 1) * MET_PER_HIDDEN : e->attempts;
-    if (is_true_race(e))
-        attempts = (e->explored + 1) * MET_PER_EXPLORED;
+    uint64_t attempts = is_true_race(e) ? e->explored : e->attempts;
     return attempts << 32 | (uint64_t)(RH_SCORE_MAX - e->score) << 16 |
            (next_random(pool) & 0xffff);
 }
@@ -233,13 +242,13 @@ static bool is_worth_a_run(const struct rh_pool *pool, const struct entry *e)
     return !e->in_flight && (!is_true_race(e) || (explores && e->explored < EXPLORATIONS));
 }
 
-static ptrdiff_t choose(struct rh_pool *pool)
+static ptrdiff_t choose_of_kind(struct rh_pool *pool, enum kind kind)
 {
     ptrdiff_t best = NO_ENTRY;
     uint64_t best_urgency = UINT64_MAX;
     for (size_t i = 0; i < pool->entries.len; i++) {
         const struct entry *e = &pool->entries.data[i];
-        if (!is_worth_a_run(pool, e))
+        if (kind_of(e) != kind || !is_worth_a_run(pool, e))
             continue;
         uint64_t u = urgency(pool, e);
         if (u < best_urgency) {
@@ -248,6 +257,22 @@ static ptrdiff_t choose(struct rh_pool *pool)
         }
     }
     return best;
+}
+
+/* Kinds take turns, so that few candidates of one are not lost among thousands of another. Those
+ * that have not met need attempts, too: the way to a site may lead through the very contention that
+ * a pause at the other one makes, as behind a trylock that fails. Whose turn it is follows from the
+ * attempts made so far, which other processes know, too. */
+static ptrdiff_t choose(struct rh_pool *pool)
+{
+    static const enum kind turns[] = {MET, PROVED, MET, HIDDEN};
+    uint64_t made = 0;
+    rh_vec_each (const struct entry, e, &pool->entries)
+        made += e->attempts + e->in_flight;
+    ptrdiff_t at = choose_of_kind(pool, turns[made % (sizeof turns / sizeof turns[0])]);
+    for (enum kind kind = MET; at == NO_ENTRY && kind < KINDS; kind++)
+        at = choose_of_kind(pool, kind);
+    return at;
 }
 
 static bool is_screened(const struct rh_assignment *a, uint64_t candidate)

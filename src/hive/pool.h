@@ -4,11 +4,12 @@
  * How it works: candidates enter the pool best first, as many as are worked on at a time. A run
  * gets one task that validates a candidate (or as many as are asked for) and, beside it, some that
  * only watch the context of others, which costs next to nothing and brings to light those worth a
- * run of their own. Validation goes round: the candidates whose sites have met, those with the
- * fewest attempts first, the better score breaking ties, and chance those. A candidate's attempts
- * differ: first without a pause, then steered to one order and the other by turns, with pauses that
- * grow as they are in vain, at an execution of the site chosen at random. A true race is
- * tried a few times more, to see what comes of it, and leaves the pool; all others stay, and are
+ * run of their own. Validation goes by turns among the candidates whose sites have
+ * met, which have most of them, those that may yet, and true races; in each of these, those with
+ * the fewest attempts come first, the better score breaking ties, and chance those. A candidate's
+ * attempts differ: first without a pause, then steered to one order and the other by turns, with
+ * pauses that grow as they are in vain, at an execution of the site chosen at random. A true race
+ * is tried a few times more, to see what comes of it, and leaves the pool; all others stay, and are
  * tried again as long as runs are to be had.
  *
  * A user (an endpoint) of a simulated crowd keeps one candidate until it has an outcome or the
