@@ -90,6 +90,7 @@ void rh_flow_free(struct rh_flow *f)
     flow_writes_release(f);
     rh_map_release(&f->stored);
     rh_map_release(&f->kept);
+    rh_map_release(&f->sides);
     flow_threads_release(f);
     flow_bodies_release(f);
     release_interned(f);
@@ -111,48 +112,56 @@ const struct rh_thread *rh_flow_thread(const struct rh_flow *f, uint32_t id)
     return &f->threads.data[id].public;
 }
 
-/* Collects occurrences without duplicates. */
-struct collector {
-    RH_VEC(struct rh_occurrence) all;
-    struct rh_map seen; /* hash -> position */
-};
-
-static void add_way(struct collector *c, uint32_t thread, struct flow_state s)
+static int compare_ways(const void *a, const void *b)
 {
-    uint64_t words[] = {thread, flow_pair(s.alive, s.locks)}, known;
-    uint64_t key = flow_hash(words, sizeof words);
-    if (s.alive == FLOW_NONE)
-        return;
-    for (; rh_map_get(&c->seen, key, &known); key++) {
-        const struct rh_occurrence *o = &c->all.data[known];
-        if (o->thread == thread && o->alive == s.alive && o->locks == s.locks)
-            return;
-    }
-    rh_map_put(&c->seen, key, c->all.len);
-    rh_vec_push(&c->all, (struct rh_occurrence){thread, s.alive, s.locks});
+    const struct rh_occurrence *x = a, *y = b;
+    if (x->locks != y->locks)
+        return x->locks < y->locks ? -1 : 1;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->alive > y->alive) - (x->alive < y->alive);
+}
+
+struct way_list RH_VEC_BODY(struct rh_occurrence);
+
+static void add_way(struct way_list *all, uint32_t thread, struct flow_state s)
+{
+    if (s.alive != FLOW_NONE)
+        rh_vec_push(all, (struct rh_occurrence){thread, s.alive, s.locks});
+}
+
+static void sort_ways(struct way_list *all)
+{
+    size_t kept = 0;
+    if (all->len)
+        qsort(all->data, all->len, sizeof *all->data, compare_ways);
+    for (size_t i = 0; i < all->len; i++)
+        if (!kept || compare_ways(&all->data[kept - 1], &all->data[i]) != 0)
+            all->data[kept++] = all->data[i];
+    all->len = kept;
 }
 
 /* A call that changes the state runs before and after the change. */
 static void find_ways(struct rh_flow *f, const struct flow_body *body, uint32_t segment,
                       bool is_event, struct flow_ways *out)
 {
-    struct collector c = {0};
+    struct way_list all = RH_VEC_INIT;
     rh_vec_each (const uint32_t, id, &body->contexts) {
         const struct flow_context *context = f->contexts.data[*id];
         if (!context->states) {
-            add_way(&c, context->thread, context->inside);
+            add_way(&all, context->thread, context->inside);
             continue;
         }
-        add_way(&c, context->thread, context->states[segment]);
+        add_way(&all, context->thread, context->states[segment]);
         if (is_event)
-            add_way(&c, context->thread, context->states[segment + 1]);
+            add_way(&all, context->thread, context->states[segment + 1]);
     }
-    out->count = (uint32_t)c.all.len;
-    out->all = rh_arena_array(&f->walk_arena, struct rh_occurrence, c.all.len);
-    if (c.all.len)
-        memcpy(out->all, c.all.data, c.all.len * sizeof *c.all.data);
-    rh_vec_free(&c.all);
-    rh_map_release(&c.seen);
+    sort_ways(&all);
+    out->count = (uint32_t)all.len;
+    out->all = rh_arena_array(&f->walk_arena, struct rh_occurrence, all.len);
+    if (all.len)
+        memcpy(out->all, all.data, all.len * sizeof *all.data);
+    rh_vec_free(&all);
 }
 
 const struct rh_occurrence *rh_flow_occurrences(const struct rh_flow *f, uint32_t instance,

@@ -93,7 +93,8 @@ void rh_flow_free(struct rh_flow *f);
 
 uint32_t rh_flow_thread_count(const struct rh_flow *f);
 const struct rh_thread *rh_flow_thread(const struct rh_flow *f, uint32_t id);
-/* The ways an instruction of an instance runs, without duplicates; none: it never runs. */
+/* The ways an instruction of an instance runs, without duplicates, those with the same locks next
+ * to each other; none: it never runs. */
 const struct rh_occurrence *rh_flow_occurrences(const struct rh_flow *f, uint32_t instance,
                                                 const struct rh_value *inst, uint32_t *count);
 const struct rh_idset *rh_flow_alive(const struct rh_flow *f, uint32_t set);

@@ -15,44 +15,22 @@
 #include "base/strbuf.h"
 #include "ir/expr.h"
 
-/*
- * The access is at offset + n * stride in a block of the object, for some n; the lock at
- * lock_offset + n * lock_stride from the same block, or from `base` if that is no FLOW_NONE. With
- * `through`, that is where a stable pointer to the lock is, which is `behind` bytes further on.
- */
-struct placement {
+/* Where the pointer that an access starts from may point to. */
+struct spot {
     uint32_t object;
+    uint32_t stride; /* 0: one place */
     int64_t offset;
-    int64_t stride; /* 0: there is no n */
-    bool exact;     /* it is nowhere else: no other index is added */
-    uint32_t base;  /* node */
-    int64_t lock_offset, lock_stride;
-    bool through;
-    int64_t behind;
 };
 
-struct placements RH_VEC_BODY(struct placement);
-
-/* An access with what is asked about it. */
+/* What is asked about an access, whatever lock it is about. Remembered: each access is compared
+ * with many others. */
 struct side {
-    const struct rh_guarded *guarded;
-    uint64_t size; /* 0: unknown */
     struct flow_name name;
-    const struct rh_idset *root; /* cells of the pointer without offset and indices */
+    bool placeable; /* all spots are in memory that a lock may be found from */
+    bool strided;   /* some spot is */
+    uint32_t count;
+    struct spot *spots; /* of the pointer without offset and indices, by object */
 };
-
-static struct side read_side(struct rh_flow *f, const struct rh_guarded *g)
-{
-    const struct rh_value *pointer = g->access->pointer;
-    struct side s = {.guarded = g};
-    s.size = g->access->flags & RH_SITE_AT_LEAST ? 0 : g->access->size;
-    s.root = rh_pointsto_of(f->pointsto, g->instance, flow_root_value(f, g->instance, pointer));
-    uint32_t name = flow_name_of(f, g->instance, pointer);
-    s.name = f->names.data[name];
-    return s;
-}
-
-/* --- placements --- */
 
 /* How the lock hangs on the access: the same root, or a pointer found from it. */
 struct relation {
@@ -62,6 +40,99 @@ struct relation {
     bool same_root;
 };
 
+/*
+ * The access is at offset + n * stride in a block of the object, for some n; the lock at
+ * lock_offset + n * lock_stride from the same block, or from `base` if that is no FLOW_NONE. With
+ * `through`, that is where a stable pointer to the lock is, which is `behind` bytes further on.
+ */
+struct placement {
+    int64_t offset;
+    int64_t stride; /* 0: there is no n */
+    bool exact;     /* it is nowhere else: no other index is added */
+    uint32_t base;  /* node */
+    int64_t lock_offset, lock_stride;
+    bool through;
+    int64_t behind;
+};
+
+/* --- sides --- */
+
+/* The object behind a root that is a global or a known block. */
+static bool find_root_object(const struct rh_flow *f, uint32_t instance,
+                             const struct rh_value *pointer, uint32_t node, uint32_t *object)
+{
+    const struct flow_node *root = &f->nodes.data[node];
+    const struct rh_idset *cells = rh_pointsto_of(f->pointsto, instance, pointer);
+    uint32_t cell;
+    for (uint64_t at = 0; root->kind == NODE_GLOBAL && rh_idset_next(cells, &at, &cell);) {
+        *object = rh_pointsto_cell(f->pointsto, cell)->object;
+        if (rh_pointsto_object(f->pointsto, *object)->value == root->value)
+            return true;
+    }
+    return false;
+}
+
+static bool is_placeable(const struct rh_flow *f, uint32_t object)
+{
+    enum rh_object_kind kind = rh_pointsto_object(f->pointsto, object)->kind;
+    return kind == RH_OBJECT_GLOBAL || kind == RH_OBJECT_STACK || kind == RH_OBJECT_HEAP ||
+           kind == RH_OBJECT_THREAD_LOCAL;
+}
+
+static int compare_spots(const void *a, const void *b)
+{
+    const struct spot *x = a, *y = b;
+    return (x->object > y->object) - (x->object < y->object);
+}
+
+static void find_spots(struct rh_flow *f, const struct rh_idset *cells, struct side *s)
+{
+    uint32_t id;
+    s->placeable = true;
+    s->spots = rh_arena_array(&f->arena, struct spot, (uint32_t)rh_idset_count(cells));
+    for (uint64_t at = 0; rh_idset_next(cells, &at, &id) && s->placeable;) {
+        const struct rh_cell *cell = rh_pointsto_cell(f->pointsto, id);
+        uint32_t stride = rh_cell_stride(cell);
+        s->placeable = is_placeable(f, cell->object);
+        s->strided |= stride != 0;
+        s->spots[s->count++] = (struct spot){cell->object, stride, cell->offset};
+    }
+    s->placeable &= s->count > 0;
+    qsort(s->spots, s->count, sizeof *s->spots, compare_spots);
+}
+
+static const struct side *side_of(struct rh_flow *f, const struct rh_guarded *g)
+{
+    const struct rh_value *pointer = g->access->pointer;
+    uint64_t key = flow_pair(g->instance, pointer->id);
+    struct side *s = rh_map_get_ptr(&f->sides, key);
+    uint32_t object;
+    if (s)
+        return s;
+    s = rh_arena_new(&f->arena, struct side);
+    uint32_t name = flow_name_of(f, g->instance, pointer); /* may move f->names */
+    s->name = f->names.data[name];
+    if (find_root_object(f, g->instance, pointer, s->name.node, &object)) {
+        s->placeable = true;
+        s->count = 1;
+        s->spots = rh_arena_new(&f->arena, struct spot);
+        s->spots->object = object;
+    } else {
+        const struct rh_value *root = flow_root_value(f, g->instance, pointer);
+        find_spots(f, rh_pointsto_of(f->pointsto, g->instance, root), s);
+    }
+    rh_map_put_ptr(&f->sides, key, s);
+    return s;
+}
+
+static uint64_t size_of(const struct rh_guarded *g)
+{
+    return g->access->flags & RH_SITE_AT_LEAST ? 0 : g->access->size;
+}
+
+/* --- placements --- */
+
+/* False if nothing is known of where the lock is. */
 static bool relate(const struct rh_flow *f, const struct side *s, uint32_t lock,
                    struct relation *out)
 {
@@ -79,83 +150,38 @@ static bool relate(const struct rh_flow *f, const struct side *s, uint32_t lock,
     return out->same_root || f->nodes.data[out->lock.node].absolute;
 }
 
-/* The object behind a root that is a global or a known block. */
-static bool find_root_object(const struct rh_flow *f, const struct side *s, uint32_t *object)
-{
-    const struct flow_node *root = &f->nodes.data[s->name.node];
-    const struct rh_idset *cells =
-        rh_pointsto_of(f->pointsto, s->guarded->instance, s->guarded->access->pointer);
-    uint32_t cell;
-    for (uint64_t at = 0; root->kind == NODE_GLOBAL && rh_idset_next(cells, &at, &cell);) {
-        *object = rh_pointsto_cell(f->pointsto, cell)->object;
-        if (rh_pointsto_object(f->pointsto, *object)->value == root->value)
-            return true;
-    }
-    return false;
-}
-
-/* The access in one cell of its root, and the lock there. */
-static bool place_in_cell(const struct side *s, const struct relation *r,
-                          const struct rh_cell *cell, struct placement *out)
+/* Is there a placement for every spot? */
+static bool is_placed(const struct side *s, const struct relation *r)
 {
     uint32_t terms = s->name.term_count;
-    uint32_t stride = rh_cell_stride(cell);
-    *out = (struct placement){
-        .object = cell->object,
-        .offset = cell->offset + s->name.offset,
-        .stride = stride,
-        .exact = terms == 0,
-        .base = r->same_root ? FLOW_NONE : r->lock.node,
-        .lock_offset = r->lock.offset + (r->same_root ? cell->offset : 0),
-        .lock_stride = r->same_root ? stride : 0,
-        .through = r->through,
-        .behind = r->behind,
-    };
+    if (!s->placeable)
+        return false;
     if (r->lock.term_count == 0) {
         /* The lock is fixed in the block; or in the element, if the access stays in it; or it is
          * some lock elsewhere, and the access always at this one place. */
-        return r->same_root ? cell->stride == 0 || terms == 0 : cell->stride == 0 && terms == 0;
+        return r->same_root ? !s->strided || terms == 0 : !s->strided && terms == 0;
     }
     /* The lock goes by the index that the access goes by. */
-    if (cell->stride || terms != 1 || r->lock.term_count != 1 ||
-        r->lock.terms[0].node != s->name.terms[0].node)
-        return false;
-    out->stride = s->name.terms[0].scale;
-    out->lock_stride = r->lock.terms[0].scale;
-    out->exact = true;
-    return out->stride > 0 && out->stride <= INT32_MAX;
+    return !s->strided && terms == 1 && r->lock.term_count == 1 &&
+           r->lock.terms[0].node == s->name.terms[0].node && s->name.terms[0].scale > 0 &&
+           s->name.terms[0].scale <= INT32_MAX;
 }
 
-static bool is_placeable(const struct rh_flow *f, uint32_t object)
+static struct placement place(const struct side *s, const struct relation *r,
+                              const struct spot *spot)
 {
-    enum rh_object_kind kind = rh_pointsto_object(f->pointsto, object)->kind;
-    return kind == RH_OBJECT_GLOBAL || kind == RH_OBJECT_STACK || kind == RH_OBJECT_HEAP ||
-           kind == RH_OBJECT_THREAD_LOCAL;
-}
-
-/* False if the access may be where nothing is known of the lock. */
-static bool place(const struct rh_flow *f, const struct side *s, uint32_t lock,
-                  struct placements *out)
-{
-    struct relation r;
-    struct placement p;
-    uint32_t id, object;
-    rh_vec_clear(out);
-    if (!relate(f, s, lock, &r))
-        return false;
-    if (find_root_object(f, s, &object)) {
-        struct rh_cell whole = {.object = object};
-        bool ok = place_in_cell(s, &r, &whole, &p);
-        rh_vec_push(out, p);
-        return ok;
-    }
-    for (uint64_t at = 0; rh_idset_next(s->root, &at, &id);) {
-        const struct rh_cell *cell = rh_pointsto_cell(f->pointsto, id);
-        if (!is_placeable(f, cell->object) || !place_in_cell(s, &r, cell, &p))
-            return false;
-        rh_vec_push(out, p);
-    }
-    return out->len > 0;
+    bool by_index = r->lock.term_count > 0;
+    int64_t lock_stride = r->same_root ? spot->stride : 0;
+    return (struct placement){
+        .offset = spot->offset + s->name.offset,
+        .stride = by_index ? s->name.terms[0].scale : spot->stride,
+        .exact = by_index || s->name.term_count == 0,
+        .base = r->same_root ? FLOW_NONE : r->lock.node,
+        .lock_offset = r->lock.offset + (r->same_root ? spot->offset : 0),
+        .lock_stride = by_index ? r->lock.terms[0].scale : lock_stride,
+        .through = r->through,
+        .behind = r->behind,
+    };
 }
 
 /* --- comparing --- */
@@ -163,10 +189,8 @@ static bool place(const struct rh_flow *f, const struct side *s, uint32_t lock,
 static bool may_touch(const struct placement *a, uint64_t a_size, const struct placement *b,
                       uint64_t b_size)
 {
-    struct rh_cell x = {
-        .object = a->object, .stride = (uint32_t)a->stride, .offset = a->offset, .end = INT64_MAX};
-    struct rh_cell y = {
-        .object = b->object, .stride = (uint32_t)b->stride, .offset = b->offset, .end = INT64_MAX};
+    struct rh_cell x = {.stride = (uint32_t)a->stride, .offset = a->offset, .end = INT64_MAX};
+    struct rh_cell y = {.stride = (uint32_t)b->stride, .offset = b->offset, .end = INT64_MAX};
     return !a->exact || !b->exact || rh_cells_overlap(&x, a_size, &y, b_size);
 }
 
@@ -208,15 +232,20 @@ static bool have_same_lock(const struct placement *a, uint64_t a_size, const str
            fits_frame(a, a_size, b, b_size);
 }
 
-static bool agree(const struct placements *a, uint64_t a_size, const struct placements *b,
-                  uint64_t b_size)
+/* Where both sides may touch the same bytes of one object, do they have the same lock? */
+static bool agree(const struct side *a, const struct relation *ra, uint64_t a_size,
+                  const struct side *b, const struct relation *rb, uint64_t b_size)
 {
-    for (size_t i = 0; i < a->len; i++)
-        for (size_t k = 0; k < b->len; k++)
-            if (a->data[i].object == b->data[k].object &&
-                may_touch(&a->data[i], a_size, &b->data[k], b_size) &&
-                !have_same_lock(&a->data[i], a_size, &b->data[k], b_size))
+    for (uint32_t i = 0, first = 0; i < a->count; i++) {
+        struct placement x = place(a, ra, &a->spots[i]);
+        while (first < b->count && b->spots[first].object < a->spots[i].object)
+            first++;
+        for (uint32_t k = first; k < b->count && b->spots[k].object == a->spots[i].object; k++) {
+            struct placement y = place(b, rb, &b->spots[k]);
+            if (may_touch(&x, a_size, &y, b_size) && !have_same_lock(&x, a_size, &y, b_size))
                 return false;
+        }
+    }
     return true;
 }
 
@@ -224,20 +253,21 @@ static bool agree(const struct placements *a, uint64_t a_size, const struct plac
 static bool hold_related(struct rh_flow *f, const struct rh_guarded *a, const struct rh_guarded *b,
                          const struct flow_lockset *x, const struct flow_lockset *y)
 {
-    struct side sa = read_side(f, a), sb = read_side(f, b);
-    struct placements pa = RH_VEC_INIT, pb = RH_VEC_INIT;
-    bool guarded = false;
-    for (uint32_t i = 0; i < x->count && !guarded; i++) {
-        if (x->held[i].pending || !place(f, &sa, x->held[i].name, &pa))
+    const struct side *sa = side_of(f, a), *sb = side_of(f, b);
+    struct relation ra, rb;
+    for (uint32_t i = 0; i < x->count; i++) {
+        const struct flow_held *one = &x->held[i];
+        if (one->pending || !relate(f, sa, one->name, &ra) || !is_placed(sa, &ra))
             continue;
-        for (uint32_t k = 0; k < y->count && !guarded; k++)
-            guarded = !y->held[k].pending &&
-                      (x->held[i].mode == RH_LOCK_WRITE || y->held[k].mode == RH_LOCK_WRITE) &&
-                      place(f, &sb, y->held[k].name, &pb) && agree(&pa, sa.size, &pb, sb.size);
+        for (uint32_t k = 0; k < y->count; k++) {
+            const struct flow_held *other = &y->held[k];
+            if (!other->pending && (one->mode == RH_LOCK_WRITE || other->mode == RH_LOCK_WRITE) &&
+                relate(f, sb, other->name, &rb) && is_placed(sb, &rb) &&
+                agree(sa, &ra, size_of(a), sb, &rb, size_of(b)))
+                return true;
+        }
     }
-    rh_vec_free(&pa);
-    rh_vec_free(&pb);
-    return guarded;
+    return false;
 }
 
 static bool hold_absolute(const struct rh_flow *f, const struct flow_lockset *x,

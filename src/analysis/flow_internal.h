@@ -288,6 +288,7 @@ struct rh_flow {
                                                                           known yet */
     struct rh_bitset unstable_objects;                                 /* as a whole */
     struct rh_map stable; /* (instance, load) -> 1 or 0 */
+    struct rh_map sides;  /* (instance, pointer) -> struct side, see flow_guards.c */
     struct rh_expr *expr;
 };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/idset.h"
 #include "analysis/library.h"
 #include "base/arena.h"
 #include "base/bitset.h"
@@ -14,7 +15,9 @@
 /* Where the block of one source is known to others. */
 struct source {
     const struct rh_value *value;
-    struct rh_bitset entered_known; /* blocks that may be entered with the block known */
+    struct rh_idset region; /* code that leads to a use without making the source again; elsewhere
+                               nothing is asked */
+    struct rh_idset entered_known; /* of it, what may be entered with the block known */
     RH_VEC(const struct rh_value *) leaks;
 };
 
@@ -35,9 +38,42 @@ static bool is_leak(const struct rh_value *v, const struct rh_value *user)
     return rh_ir_judge_use(v, user) == RH_USE_ESCAPES && user->op != RH_OP_RET;
 }
 
-static void collect_leaks(struct source *s)
+static bool is_made_in(const struct source *s, const struct rh_block *b)
+{
+    return s->value->kind == RH_VALUE_INST && s->value->block == b;
+}
+
+struct block_list RH_VEC_BODY(const struct rh_block *);
+
+static void add_to_region(struct source *s, const struct rh_block *b, struct block_list *work)
+{
+    if (rh_idset_add(&s->region, b->id) && !is_made_in(s, b))
+        rh_vec_push(work, b);
+}
+
+/* A value that a phi takes is used at the end of the block it comes from. */
+static void add_use(struct source *s, const struct rh_value *user, struct block_list *work)
+{
+    if (user->kind != RH_VALUE_INST)
+        return;
+    add_to_region(s, user->block, work);
+    for (uint32_t i = 0; user->op == RH_OP_PHI && i < user->block->pred_count; i++)
+        add_to_region(s, user->block->preds[i], work);
+}
+
+static void spread_region(struct source *s, struct block_list *work)
+{
+    while (work->len) {
+        const struct rh_block *b = rh_vec_pop(work);
+        for (uint32_t i = 0; i < b->pred_count; i++)
+            add_to_region(s, b->preds[i], work);
+    }
+}
+
+static void collect_uses(struct source *s)
 {
     struct rh_map seen = RH_MAP_INIT;
+    struct block_list blocks = RH_VEC_INIT;
     RH_VEC(const struct rh_value *) work = RH_VEC_INIT;
     rh_map_put(&seen, s->value->id, 0);
     rh_vec_push(&work, s->value);
@@ -45,12 +81,15 @@ static void collect_leaks(struct source *s)
         const struct rh_value *v = rh_vec_pop(&work);
         for (uint32_t i = 0; i < v->user_count; i++) {
             const struct rh_value *user = v->users[i];
+            add_use(s, user, &blocks);
             if (is_leak(v, user))
                 rh_vec_push(&s->leaks, user);
             else if (rh_ir_judge_use(v, user) == RH_USE_DERIVES && rh_map_put(&seen, user->id, 0))
                 rh_vec_push(&work, user);
         }
     }
+    spread_region(s, &blocks);
+    rh_vec_free(&blocks);
     rh_vec_free(&work);
     rh_map_release(&seen);
 }
@@ -65,17 +104,12 @@ static bool leaks_between(const struct source *s, const struct rh_block *b, uint
     return false;
 }
 
-static bool is_made_in(const struct source *s, const struct rh_block *b)
-{
-    return s->value->kind == RH_VALUE_INST && s->value->block == b;
-}
-
 /* Known at the end of a block: by a leak behind the source's making, or all the time. */
 static bool leaves_known(const struct source *s, const struct rh_block *b)
 {
     if (is_made_in(s, b))
         return leaks_between(s, b, s->value->id, UINT32_MAX);
-    return rh_bitset_test(&s->entered_known, b->id) || leaks_between(s, b, 0, UINT32_MAX);
+    return rh_idset_has(&s->entered_known, b->id) || leaks_between(s, b, 0, UINT32_MAX);
 }
 
 static void spread_knowledge(struct source *s)
@@ -89,7 +123,8 @@ static void spread_knowledge(struct source *s)
         if (!leaves_known(s, b))
             continue;
         for (uint32_t i = 0; i < b->succ_count; i++)
-            if (rh_bitset_set(&s->entered_known, b->succs[i]->id))
+            if (rh_idset_has(&s->region, b->succs[i]->id) &&
+                rh_idset_add(&s->entered_known, b->succs[i]->id))
                 rh_vec_push(&work, b->succs[i]);
     }
     rh_vec_free(&work);
@@ -102,7 +137,7 @@ static struct source *source_of(struct rh_fresh *f, const struct rh_value *v)
         return s;
     s = rh_arena_new(&f->arena, struct source);
     s->value = v;
-    collect_leaks(s);
+    collect_uses(s);
     spread_knowledge(s);
     rh_map_put_ptr(&f->sources, v->id, s);
     return s;
@@ -113,7 +148,8 @@ static bool is_unknown_at(const struct source *s, const struct rh_value *inst)
     const struct rh_block *b = inst->block;
     if (is_made_in(s, b) && inst->id > s->value->id)
         return !leaks_between(s, b, s->value->id, inst->id);
-    return !rh_bitset_test(&s->entered_known, b->id) && !leaks_between(s, b, 0, inst->id);
+    return rh_idset_has(&s->region, b->id) && !rh_idset_has(&s->entered_known, b->id) &&
+           !leaks_between(s, b, 0, inst->id);
 }
 
 /* --- which values are sources --- */
@@ -259,7 +295,8 @@ void rh_fresh_free(struct rh_fresh *f)
     uint64_t value;
     for (size_t at = 0; rh_map_next(&f->sources, &at, NULL, &value);) {
         struct source *s = (struct source *)(uintptr_t)value;
-        rh_bitset_release(&s->entered_known);
+        rh_idset_release(&s->region);
+        rh_idset_release(&s->entered_known);
         rh_vec_free(&s->leaks);
     }
     rh_map_release(&f->sources);
@@ -273,19 +310,8 @@ void rh_fresh_free(struct rh_fresh *f)
 
 bool rh_fresh_at(const struct rh_fresh *f, const struct rh_value *inst, struct rh_value *pointer)
 {
-    struct rh_value *base = rh_ir_base(pointer, NULL, NULL);
-    const struct source *s = rh_map_get_ptr(&f->sources, base->id);
-    if (!is_source(f, base))
-        return false;
-    if (s)
-        return is_unknown_at(s, inst);
-    struct source own = {.value = base};
-    collect_leaks(&own);
-    spread_knowledge(&own);
-    bool unknown = is_unknown_at(&own, inst);
-    rh_bitset_release(&own.entered_known);
-    rh_vec_free(&own.leaks);
-    return unknown;
+    /* Answers are remembered. */
+    return is_fresh((struct rh_fresh *)(uintptr_t)f, inst, pointer);
 }
 
 bool rh_fresh_returns(const struct rh_fresh *f, const struct rh_function *fn)

@@ -280,16 +280,34 @@ static enum meeting meet(struct rh_pairs_work *w, uint32_t a, uint32_t b)
     return worst;
 }
 
+/* The end of those from `from` on that hold the same locks: such stand together. */
+static uint32_t end_of_run(const struct ways *x, uint32_t from)
+{
+    uint32_t end = from + 1;
+    while (end < x->count && x->list[end].locks == x->list[from].locks)
+        end++;
+    return end;
+}
+
+static bool any_parallel(const struct rh_pairs_work *w, const struct ways *x, uint32_t i,
+                         const struct ways *y, uint32_t j)
+{
+    for (uint32_t a = i, i_end = end_of_run(x, i); a < i_end; a++)
+        for (uint32_t b = j, j_end = end_of_run(y, j); b < j_end; b++)
+            if (rh_flow_parallel(w->flow, &x->list[a], &y->list[b]))
+                return true;
+    return false;
+}
+
 static bool is_guarded(const struct rh_pairs_work *w, const struct rh_access *a,
                        const struct fact *f, const struct rh_access *b, const struct fact *g)
 {
     const struct ways *x = &w->ways.data[f->ways], *y = &w->ways.data[g->ways];
-    for (uint32_t i = 0; i < x->count; i++) {
-        for (uint32_t j = 0; j < y->count; j++) {
+    for (uint32_t i = 0; i < x->count; i = end_of_run(x, i)) {
+        for (uint32_t j = 0; j < y->count; j = end_of_run(y, j)) {
             struct rh_guarded p = {f->instance, f->vague ? NULL : a, &x->list[i]};
             struct rh_guarded q = {g->instance, g->vague ? NULL : b, &y->list[j]};
-            if (rh_flow_parallel(w->flow, &x->list[i], &y->list[j]) &&
-                !rh_flow_guards(w->flow, &p, &q))
+            if (any_parallel(w, x, i, y, j) && !rh_flow_guards(w->flow, &p, &q))
                 return false;
         }
     }
@@ -413,7 +431,7 @@ static void settle(struct rh_pairs_work *w, uint32_t klass, uint32_t other, uint
 {
     struct partner *p = &w->partners[other];
     if (p->stamp != klass + 1) {
-        *p = (struct partner){klass + 1, fate, object};
+        *p = (struct partner){klass + 1, fate, object, 0};
         rh_vec_push(&w->met, other);
     } else if (fate > p->fate) {
         p->fate = fate;
@@ -427,6 +445,13 @@ static bool tags_meet(const struct rh_pairs_work *w, const struct class_info *a,
     return rh_ir_tags_meet(w->accesses->module, a->tag, b->tag);
 }
 
+/* The bit of two facts among those that partners remember; 0 if there are too many. */
+static uint64_t bit_of_facts(uint32_t fact, uint32_t other)
+{
+    enum { SIDE = 8 };
+    return fact < SIDE && other < SIDE ? UINT64_C(1) << (fact * SIDE + other) : 0;
+}
+
 static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact, uint32_t cell,
                          const struct touch *touch)
 {
@@ -434,18 +459,20 @@ static void compare_with(struct rh_pairs_work *w, uint32_t klass, uint32_t fact,
     struct partner *p = &w->partners[touch->klass];
     if ((a->fresh || b->fresh) != w->of_fresh)
         return;
-    /* Another object may be worse only for fresh blocks, other facts for functions with several
-     * instances. */
-    bool settled = a->fact_count == 1 && b->fact_count == 1 && !a->fresh && !b->fresh;
-    if (p->stamp == klass + 1 && (p->fate == RH_PAIR_CANDIDATE || settled))
-        return;
     const struct rh_cell *x = rh_pointsto_cell(w->pointsto, cell);
     const struct rh_cell *y = rh_pointsto_cell(w->pointsto, touch->cell);
+    /* All objects are alike but for fresh blocks, where it matters whether others know them. */
+    bool unknown = w->of_fresh && !rh_bitset_test(&w->racing, x->object);
+    uint64_t bit = unknown ? 0 : bit_of_facts(fact, touch->fact);
+    if (p->stamp == klass + 1 && (p->fate == RH_PAIR_CANDIDATE || p->judged & bit ||
+                                  (unknown && p->fate >= RH_PAIR_UNPUBLISHED)))
+        return;
     bool anywhere = x->object == w->outside || y->object == w->outside;
     if (!anywhere && !rh_cells_overlap(x, bytes_of(a->access), y, bytes_of(b->access)))
         return;
     settle(w, klass, touch->klass, x->object,
            judge(w, x->object, klass, &a->facts[fact], touch->klass, &b->facts[touch->fact]));
+    p->judged |= bit;
 }
 
 /* An object that both sets have, plus 1; 0 if there is none. */
@@ -783,6 +810,7 @@ void rh_pairs_release(struct rh_pairs *c)
     rh_bitset_release(&w->racing);
     rh_bitset_release(&w->emptied);
     rh_bitset_release(&w->told);
+    rh_bitset_release(&w->waiting);
     rh_own_free(w->own);
     rh_arena_release(&w->arena);
     rh_vec_free(&c->classes);

@@ -62,6 +62,7 @@ struct partner {
     uint32_t stamp; /* the class being compared, plus 1 */
     enum rh_pair_fate fate;
     uint32_t object;
+    uint64_t judged; /* pairs of facts of which another object would not say more, a bit each */
 };
 
 struct rh_pairs_work {
@@ -92,6 +93,7 @@ struct rh_pairs_work {
     struct rh_bitset racing;  /* objects whose address is given away without order */
     struct rh_bitset emptied; /* objects all of whose contents are given away so */
     struct rh_bitset told;    /* classes whose part in this has been told */
+    struct rh_bitset waiting; /* accesses that a loop waits with */
     bool fresh_now, vague_now;
     bool of_fresh; /* only pairs with such a class are being compared; else only the others */
     RH_VEC(uint32_t) met; /* partners of the class being compared */

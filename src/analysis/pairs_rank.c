@@ -100,7 +100,7 @@ static bool is_locked(const struct rh_pairs_work *w, const struct class_info *c)
 static bool waits(const struct rh_pairs *c, uint32_t klass)
 {
     rh_vec_each (uint32_t, member, &c->classes.data[klass].members)
-        if (!rh_spin_waits_at(&c->work->accesses->all.data[*member]))
+        if (!rh_bitset_test(&c->work->waiting, *member))
             return false;
     return true;
 }
@@ -168,6 +168,7 @@ static int compare_groups(const void *a, const void *b)
 void rh_pairs_rank(struct rh_pairs *c)
 {
     uint8_t *traits = rh_calloc(c->classes.len + 1, 1);
+    rh_spin_find(c->work->accesses, &c->work->waiting);
     for (uint32_t i = 0; i < c->classes.len; i++)
         traits[i] = traits_of(c, i);
     rh_vec_each (struct rh_group, g, &c->groups)

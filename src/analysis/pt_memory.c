@@ -65,19 +65,23 @@ static bool same_cell(const struct rh_cell *a, const struct rh_cell *b)
 
 /* How many ways to look at one object are told apart. A large struct has hundreds of members, each
  * at one offset; hundreds of strides in one object are a sign that nothing is known of it. The more
- * cells there are in all, the fewer each object may still get: what is lost in detail keeps the
- * cost of large programs in bounds. */
+ * cells there are for each object, the fewer may still be added: what is lost in detail keeps the
+ * cost of programs with many such objects in bounds. */
 enum { STRIDED_WEIGHT = 16 };
 
 static bool is_crowded(const struct rh_pointsto *p, const struct object *o)
 {
     static const struct {
-        size_t cells;
+        size_t cells, per_object; /* up to the larger of the two */
         uint32_t untyped, typed;
-    } limits[] = {{20000, 300, 2000}, {40000, 60, 500}, {60000, 20, 60}, {SIZE_MAX, 1, 1}};
+    } limits[] = {{20000, 8, 300, 2000}, {40000, 12, 60, 500}, {60000, 14, 20, 60}};
+    enum { ROWS = sizeof limits / sizeof limits[0], LEAST_UNTYPED = 16, LEAST_TYPED = 32 };
     size_t i = 0;
-    while (p->cells.len > limits[i].cells)
+    while (i < ROWS && p->cells.len > limits[i].cells &&
+           p->cells.len > limits[i].per_object * p->objects.len)
         i++;
+    if (i == ROWS)
+        return o->cell_count > (o->type ? LEAST_TYPED : LEAST_UNTYPED);
     return o->cell_count > (o->type ? limits[i].typed : limits[i].untyped);
 }
 

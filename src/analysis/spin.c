@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/vec.h"
 #include "ir/cfg.h"
 
 static bool is_idle_call(const struct rh_value *call)
@@ -71,21 +72,49 @@ static bool is_invariant(const struct rh_loop *loop, const struct rh_value *poin
     return pointer->kind != RH_VALUE_INST || !rh_cfg_loop_contains(loop, pointer->block);
 }
 
-bool rh_spin_waits_at(const struct rh_access *access)
+/* The loops of one function. */
+struct loops {
+    struct rh_cfg *cfg;
+    RH_VEC(const struct rh_loop *) endless; /* those that do nothing, for ever */
+};
+
+static void build_loops(struct loops *l, struct rh_function *fn)
+{
+    l->cfg = rh_cfg_build(fn);
+    rh_vec_clear(&l->endless);
+    for (uint32_t i = 0; i < l->cfg->loop_count; i++)
+        if (l->cfg->loops[i].exit_count == 0 && loop_is_idle(&l->cfg->loops[i]))
+            rh_vec_push(&l->endless, &l->cfg->loops[i]);
+}
+
+static bool waits_at(const struct loops *l, const struct rh_access *access)
 {
     enum { DEPTH = 4 };
     const struct rh_value *load = access->inst;
-    bool waits = false;
-    if (load->op != RH_OP_LOAD || access->kind != RH_ACCESS_READ)
-        return false;
-    struct rh_cfg *cfg = rh_cfg_build(load->fn);
-    struct rh_loop *own = rh_cfg_loop_of(cfg, load->block);
-    for (uint32_t i = 0; i < cfg->loop_count && !waits; i++) {
-        const struct rh_loop *loop = &cfg->loops[i];
-        bool inside = loop == own && is_invariant(loop, access->pointer);
-        bool endless = loop->exit_count == 0 && !rh_cfg_loop_contains(loop, load->block);
-        waits = (inside || endless) && loop_is_idle(loop) && decides(load, loop, DEPTH);
+    const struct rh_loop *own = rh_cfg_loop_of(l->cfg, load->block);
+    if (own && is_invariant(own, access->pointer) && decides(load, own, DEPTH) && loop_is_idle(own))
+        return true;
+    rh_vec_each (const struct rh_loop *, loop, &l->endless)
+        if (!rh_cfg_loop_contains(*loop, load->block) && decides(load, *loop, DEPTH))
+            return true;
+    return false;
+}
+
+void rh_spin_find(const struct rh_accesses *accesses, struct rh_bitset *waiting)
+{
+    struct loops loops = {0};
+    for (uint32_t i = 0; i < accesses->all.len; i++) {
+        const struct rh_access *a = &accesses->all.data[i];
+        if (a->inst->op != RH_OP_LOAD || a->kind != RH_ACCESS_READ || a->skip != RH_SKIP_COUNT)
+            continue;
+        /* They stand by function. */
+        if (!loops.cfg || loops.cfg->fn != a->inst->fn) {
+            rh_cfg_free(loops.cfg);
+            build_loops(&loops, a->inst->fn);
+        }
+        if (waits_at(&loops, a))
+            rh_bitset_set(waiting, i);
     }
-    rh_cfg_free(cfg);
-    return waits;
+    rh_cfg_free(loops.cfg);
+    rh_vec_free(&loops.endless);
 }

@@ -10,7 +10,9 @@
 #define RH_ANALYSIS_SPIN_H
 
 #include "analysis/access.h"
+#include "base/bitset.h"
 
-bool rh_spin_waits_at(const struct rh_access *access);
+/* Adds to `waiting` the number of each access that such a loop waits with. */
+void rh_spin_find(const struct rh_accesses *accesses, struct rh_bitset *waiting);
 
 #endif

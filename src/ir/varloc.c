@@ -23,6 +23,9 @@ enum { STATE_UNSEEN = UINT32_MAX - 1, STATE_MIXED = UINT32_MAX - 2, STATE_NONE =
 
 /* How many states are kept; a huge function with many variables would fill the memory. */
 #define MAX_KEPT (16u << 20)
+/* In larger functions only what is said within a block counts: to follow each variable through all
+ * blocks would take the square of their size. */
+#define MAX_BLOCKS 10000u
 
 struct variable_vec RH_VEC_BODY(struct rh_variable);
 struct vardef_vec RH_VEC_BODY(struct rh_vardef);
@@ -505,6 +508,8 @@ static uint32_t get_state_before(struct rh_varlocs *vl, uint32_t variable,
 
     if (last != RH_VARDEF_NONE && vl->defs.data[last].block == block->id)
         return vl->defs.data[last].same;
+    if (block->fn->block_count > MAX_BLOCKS)
+        return RH_VARDEF_NONE;
     state = get_states(vl, variable, block->fn)[block->id];
     return state == STATE_MIXED || state == STATE_UNSEEN ? RH_VARDEF_NONE : state;
 }
@@ -563,5 +568,6 @@ bool rh_varlocs_passed(struct rh_varlocs *vl, uint32_t def, const struct rh_valu
         if (d->same == def && d->block == inst->block->id && d->before <= inst->id)
             return true;
     }
-    return !rh_bitset_test(get_missed(vl, def, inst->fn), inst->block->id);
+    return inst->fn->block_count <= MAX_BLOCKS &&
+           !rh_bitset_test(get_missed(vl, def, inst->fn), inst->block->id);
 }
