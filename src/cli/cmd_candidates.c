@@ -16,6 +16,7 @@ struct options {
     const char *file;
     const char *function;
     const char *why_not;
+    uint64_t line; /* 0: any */
     uint64_t limit; /* UINT64_MAX if not given; 0 shows all */
 };
 
@@ -25,10 +26,21 @@ struct wish {
     const struct options *options;
 };
 
+/* A site is on every line that it was inlined through. */
+static bool is_on_line(const struct wish *wish, const struct rh_sidecar_location *at)
+{
+    while (at && (at->line != wish->options->line ||
+                  !rh_places_match_file(wish->places, wish->options->file, at->file)))
+        at = at->inlined_at;
+    return at;
+}
+
 static bool wants_site(const void *context, const struct rh_sidecar_site *site)
 {
     const struct wish *wish = context;
-    return rh_places_match(wish->places, wish->options->file, wish->options->function, site);
+    const struct options *options = wish->options;
+    return rh_places_match(wish->places, options->file, options->function, site) &&
+           (!options->line || is_on_line(wish, site->location));
 }
 
 static enum rh_status check_options(const struct options *options)
@@ -40,6 +52,8 @@ static enum rh_status check_options(const struct options *options)
     if (options->filters && options->why_not)
         return rh_fail(RH_ERR_USAGE, "--filters and --why-not do not go together (see 'racehive "
                                      "candidates --help')");
+    if (options->line && !options->file)
+        return rh_fail(RH_ERR_USAGE, "--line needs the --file it is of");
     return RH_OK;
 }
 
@@ -122,6 +136,7 @@ enum rh_status rh_cmd_candidates(int argc, char **argv)
                          "take the candidates from FILE, the program's .racehive file"),
         RH_OPTION_STRING("file", &options.file, "GLOB",
                          "only candidates with a site in source files that match"),
+        RH_OPTION_UINT("line", &options.line, "N", "only with a site on this line of such a file"),
         RH_OPTION_STRING("function", &options.function, "NAME",
                          "only candidates with a site of a function, or inlined into it"),
         RH_OPTION_UINT("limit", &options.limit, "N",
@@ -141,6 +156,7 @@ enum rh_status rh_cmd_candidates(int argc, char **argv)
             "at the same time, one of them writing, without a lock in common.",
         .examples = "  racehive candidates ./bank\n"
                     "  racehive candidates --file='queue*.c' --limit=0 ./bank\n"
+                    "  racehive candidates --file=queue.c --line=41 ./bank\n"
                     "  racehive candidates --why-not queue.c:41 ./bank\n"
                     "  racehive candidates --json ./bank | jq '.candidates[].why'",
         .options = table,

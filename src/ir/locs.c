@@ -1,6 +1,9 @@
 /*
  * Debug locations of the snapshot: each DILocation becomes one rh_loc, and what locations of one
  * scope have in common (file, function) is worked out once per scope.
+ *
+ * Where the optimiser made one instruction of several, it leaves it without a line. People are
+ * better served with the line of what uses the value, or else with that of the code beside it.
  */
 #include "ir/snapshot.h"
 
@@ -115,4 +118,75 @@ const struct rh_loc *rh_snapshot_function_loc(struct rh_snapshot *s, LLVMMetadat
     if (!subprogram)
         return NULL;
     return make_loc(s, subprogram, LLVMDISubprogramGetLine(subprogram), 0);
+}
+
+/* --- lines that the optimiser took away --- */
+
+static bool is_same_function(const struct rh_loc *a, const struct rh_loc *b)
+{
+    return a->linkage == b->linkage && a->inlined_at == b->inlined_at;
+}
+
+static bool has_line_in(const struct rh_value *v, const struct rh_loc *loc)
+{
+    return v->kind == RH_VALUE_INST && v->loc && v->loc->line && is_same_function(v->loc, loc);
+}
+
+/* The first in the order of the code that uses the value, in the same function and with a line. */
+static const struct rh_value *find_first_user(const struct rh_value *inst)
+{
+    const struct rh_value *first = NULL;
+
+    for (uint32_t i = 0; i < inst->user_count; i++) {
+        const struct rh_value *user = inst->users[i];
+
+        if (has_line_in(user, inst->loc) && (!first || user->id < first->id))
+            first = user;
+    }
+    return first;
+}
+
+static const struct rh_value *find_neighbour(const struct rh_value *inst)
+{
+    const struct rh_value *last = NULL;
+
+    for (const struct rh_value *v = inst->block->first; v; v = v->next) {
+        if (has_line_in(v, inst->loc))
+            last = v;
+        if (last && v->id >= inst->id)
+            break;
+    }
+    return last;
+}
+
+static bool touches_memory(const struct rh_value *inst)
+{
+    return inst->op == RH_OP_CALL || inst->op == RH_OP_INVOKE || rh_ir_pointer(inst);
+}
+
+void rh_snapshot_find_lines(struct rh_function *f)
+{
+    struct found {
+        struct rh_value *inst;
+        const struct rh_loc *loc;
+    };
+    RH_VEC(struct found) all = RH_VEC_INIT;
+
+    for (uint32_t i = 0; i < f->block_count; i++) {
+        for (struct rh_value *inst = f->blocks[i]->first; inst; inst = inst->next) {
+            const struct rh_value *other;
+
+            if (!inst->loc || inst->loc->line || !touches_memory(inst))
+                continue;
+            other = find_first_user(inst);
+            if (!other)
+                other = find_neighbour(inst);
+            if (other)
+                rh_vec_push(&all, (struct found){inst, other->loc});
+        }
+    }
+    /* Only now, so that none is taken for a line that the compiler gave. */
+    rh_vec_each (const struct found, it, &all)
+        it->inst->loc = it->loc;
+    rh_vec_free(&all);
 }

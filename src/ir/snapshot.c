@@ -383,6 +383,8 @@ void rh_snapshot_take(struct rh_module *m)
     for (uint32_t i = 0; i < m->function_count; i++)
         fill_function(&s, m->functions[i]);
     build_users(&s);
+    for (uint32_t i = 0; i < m->function_count; i++)
+        rh_snapshot_find_lines(m->functions[i]);
     rh_map_release(&s.block_of);
     rh_map_release(&s.loc_of);
     rh_map_release(&s.scope_of);

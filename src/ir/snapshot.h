@@ -60,5 +60,7 @@ void rh_snapshot_fill_constants(struct rh_snapshot *s);
 const struct rh_loc *rh_snapshot_loc(struct rh_snapshot *s, LLVMMetadataRef location);
 /* Where a function with this DISubprogram is defined; NULL for NULL. */
 const struct rh_loc *rh_snapshot_function_loc(struct rh_snapshot *s, LLVMMetadataRef subprogram);
+/* Gives accesses and calls without a line the line of what belongs to them. Needs users. */
+void rh_snapshot_find_lines(struct rh_function *f);
 
 #endif

@@ -15,10 +15,15 @@ Files are compared without folders. Warnings that are no data race (deadlocks, l
 races with an allocation too (see tools.py), but they are counted; so are races that cannot be
 compared because a stack has no frame in the program.
 
-Usage: compare_tsan.py --candidates=FILE.json --log=FILE [--sources=PATH]...
+The candidates of a large program are too many for a file: with --program, racehive is asked for
+those of each line in the log.
+
+Usage: compare_tsan.py (--candidates=FILE.json | --program=FILE --racehive=FILE) --log=FILE
+                       [--sources=PATH]...
 """
 import argparse
 import os
+import subprocess
 import sys
 
 sys.dont_write_bytecode = True
@@ -41,6 +46,16 @@ def own_names(paths):
     return names
 
 
+def ask(racehive, program, races):
+    """The candidates with a site on the first line of a race."""
+    candidates = []
+    for name, line in sorted({race[0] for race in races}):
+        done = subprocess.run([racehive, "candidates", "--json", f"--file={name}", f"--line={line}",
+                               program], stdout=subprocess.PIPE, check=True)
+        candidates += tools.read_candidates(done.stdout)
+    return candidates
+
+
 def compare(candidates, log, names):
     """(races of the log, those without a candidate, warnings that cannot be compared, number of
     races with an allocation)"""
@@ -51,15 +66,22 @@ def compare(candidates, log, names):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--candidates", required=True, metavar="FILE")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--candidates", metavar="FILE")
+    source.add_argument("--program", metavar="FILE")
+    parser.add_argument("--racehive", metavar="FILE", default="racehive")
     parser.add_argument("--log", required=True, metavar="FILE")
     parser.add_argument("--sources", action="append", metavar="PATH")
     options = parser.parse_args()
-    with open(options.candidates, encoding="utf-8") as file:
-        candidates = tools.read_candidates(file.read())
     with open(options.log, encoding="utf-8", errors="replace") as file:
         log = file.read()
-    races, missing, lost, allocations = compare(candidates, log, own_names(options.sources))
+    names = own_names(options.sources)
+    if options.program:
+        candidates = ask(options.racehive, options.program, tools.read_races(log, names)[0])
+    else:
+        with open(options.candidates, encoding="utf-8") as file:
+            candidates = tools.read_candidates(file.read())
+    races, missing, lost, allocations = compare(candidates, log, names)
     for p in missing:
         print(f"race without a candidate: {tools.show(p)}")
     for title in lost:
