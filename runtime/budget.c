@@ -25,14 +25,6 @@ static _Atomic uint64_t purse = UINT64_MAX;    /* of hooks and events, in ticks 
 
 /* --- hooks and events --- */
 
-void rt_budget_start(uint64_t overhead, uint64_t floor_ms)
-{
-    share = overhead;
-    floor_ns = floor_ms * 1000000;
-    began_ns = rt_sys_monotonic_ns();
-    began_ticks = rt_arch_ticks();
-}
-
 static uint64_t processor_ns(void)
 {
     struct timespec used = {0};
@@ -49,6 +41,15 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 static uint64_t share_of(uint64_t ns)
 {
     return scale(ns, share, 1000000);
+}
+
+void rt_budget_start(uint64_t overhead, uint64_t floor_ms)
+{
+    share = overhead;
+    floor_ns = floor_ms * 1000000;
+    began_ns = rt_sys_monotonic_ns();
+    began_ticks = rt_arch_ticks();
+    atomic_store(&purse, scale(share_of(GRACE_NS), atomic_load(&ticks_per_us), 1000));
 }
 
 static uint64_t all_taken(void)

@@ -85,7 +85,7 @@ static bool only_waits(const struct rh_loop *loop)
     return true;
 }
 
-static bool is_tight(const struct rh_loop *loop)
+bool rh_gates_is_tight(const struct rh_loop *loop)
 {
     if (!loop->innermost)
         return false;
@@ -101,7 +101,7 @@ static bool wants_twin(const struct planner *p)
     if (p->key_count != 1)
         return p->key_count > 1;
     const struct rh_loop *loop = rh_cfg_loop_of(p->cfg, p->keyed[0]);
-    return loop && is_tight(loop);
+    return loop && rh_gates_is_tight(loop);
 }
 
 static void add_gate(struct planner *p, struct rh_block *block)
@@ -163,7 +163,7 @@ static bool find_stops(const struct rh_loop *loop, struct stops *s)
     }
     for (uint32_t l = loop->id + 1; l < cfg->loop_count; l++) {
         const struct rh_loop *inner = &cfg->loops[l];
-        if (inner->parent == loop && is_tight(inner) && !add_stop(s, loop, way_in(inner)))
+        if (inner->parent == loop && rh_gates_is_tight(inner) && !add_stop(s, loop, way_in(inner)))
             return false;
     }
     return true;
@@ -205,7 +205,7 @@ static void gate_exits(struct planner *p)
     for (uint32_t l = 0; l < p->cfg->loop_count; l++) {
         const struct rh_loop *loop = &p->cfg->loops[l];
         bool is_within = loop->parent && !p->holds_keys[loop->parent->id];
-        if (p->holds_keys[l] || is_within || is_tight(loop))
+        if (p->holds_keys[l] || is_within || rh_gates_is_tight(loop))
             continue;
         for (uint32_t e = 0; e < loop->exit_count; e++)
             if (leads[loop->exits[e]->id] && has_room(loop->exits[e]))
@@ -278,7 +278,7 @@ static void plan(struct planner *p)
         for (const struct rh_loop *l = rh_cfg_loop_of(cfg, p->keyed[i]); l; l = l->parent)
             p->holds_keys[l->id] = true;
     for (uint32_t l = 0; l < cfg->loop_count; l++)
-        if (p->holds_keys[l] && !is_tight(&cfg->loops[l]))
+        if (p->holds_keys[l] && !rh_gates_is_tight(&cfg->loops[l]))
             gate_loop(p, &cfg->loops[l]);
     gate_exits(p);
     if (rh_cfg_irreducible(cfg))

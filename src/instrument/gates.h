@@ -11,6 +11,10 @@
  * gate in its header. Loops that only wait for a value always have one in the header. A loop that
  * is not tight and holds no keys has gates where it is left, if keys follow.
  *
+ * In the twin, a tight loop with keys has a gate of its own before it, which leads to them;
+ * otherwise a copy of the loop without keys runs. A function may run for as long as its thread, and
+ * stays in the twin once it is there: in tight loops even a key that is off would be felt.
+ *
  * Keys that no header's gate leads to have a gate in the last block that all ways to them go
  * through.
  */
@@ -23,6 +27,9 @@
 /* May something happen at this instruction that orders threads, or that the block does not come
  * back from? */
 bool rh_gates_is_boundary(const struct rh_value *inst);
+
+/* Is the loop innermost and without boundaries, and does more than wait? */
+bool rh_gates_is_tight(const struct rh_loop *loop);
 
 /* Plans for a function with keys in these blocks, one for each key. Fills `out`, which has room for
  * all blocks of the function, with those that get a gate, and returns how many; 0 if the function

@@ -10,7 +10,8 @@
 #include "ir/rewrite.h"
 
 /* The flags are all a key may change: test and cmp set them, and so may the hook. */
-#define CLOBBERS "~{dirflag},~{fpsr},~{flags}"
+#define CLOBBERS         "~{dirflag},~{fpsr},~{flags}"
+#define GATE_CONSTRAINTS "!i," CLOBBERS
 
 /* How a key's assembly gets the address of the access. */
 enum address_form {
@@ -25,7 +26,8 @@ struct inserter {
     enum rh_key_mode mode;
     const struct rh_keys_facts *facts;
     struct rh_keys_result *result;
-    struct rh_twin *twin; /* of the current function; NULL if it has none */
+    uint32_t first;       /* key of the current function */
+    struct rh_twin *twin; /* its twin; NULL if it has none */
     struct rh_strbuf text;
 };
 
@@ -175,11 +177,68 @@ static enum rh_status insert_site_key(struct inserter *in, uint32_t number)
 
 /* --- gates --- */
 
-static void finish_twin(struct inserter *in)
+/* The keys of a loop that has no way around them are reached through the function's gate alone. */
+static void drop_loop_gate(struct inserter *in, uint32_t gate, uint32_t end)
 {
-    if (in->twin)
-        rh_rewrite_twin_finish(in->twin);
+    struct rh_key_record *records = in->result->records;
+    for (uint32_t k = gate + 1; k < end; k++)
+        if (records[k].gate == gate)
+            records[k].gate = records[gate].gate;
+}
+
+/* The twin's blocks of a loop; false if not all have one. */
+static bool find_blocks(const struct inserter *in, const struct rh_key *gate, void **out)
+{
+    bool all = true;
+    for (uint32_t b = 0; b < gate->block_count && all; b++)
+        all = (out[b] = rh_twin_of_block(in->twin, gate->blocks[b])) != NULL;
+    return all;
+}
+
+static enum rh_status insert_loop_gate(struct inserter *in, uint32_t number, void *const *blocks,
+                                       uint32_t end)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    enum rh_status status = RH_ERR_UNSUPPORTED;
+    if (blocks[0]) {
+        rh_strbuf_reset(&in->text);
+        add_switch(in, "${0:l}");
+        add_place(in, number, key->fn);
+        status = rh_rewrite_bypass(in->module, blocks, key->block_count, rh_strbuf_text(&in->text),
+                                   GATE_CONSTRAINTS);
+    }
+    if (status != RH_ERR_UNSUPPORTED)
+        return status;
+    drop_loop_gate(in, number, end);
+    return RH_OK;
+}
+
+/* Ends the function whose keys end before `end`: a loop is copied when its keys stand in it. */
+static enum rh_status finish_function(struct inserter *in, uint32_t end)
+{
+    const struct rh_key *keys = in->sites->keys.data;
+    enum rh_status status = RH_OK;
+    if (!in->twin)
+        return RH_OK;
+    uint32_t gates = in->first + 1;
+    while (gates < end && keys[gates].kind == RH_KEY_GATE)
+        gates++;
+    void ***blocks = rh_calloc(gates - in->first, sizeof *blocks);
+    for (uint32_t k = in->first + 1; k < gates; k++) {
+        void **found = rh_calloc(keys[k].block_count, sizeof *found);
+        if (!find_blocks(in, &keys[k], found))
+            found[0] = NULL;
+        blocks[k - in->first] = found;
+    }
+    rh_rewrite_twin_finish(in->twin);
     in->twin = NULL;
+    for (uint32_t k = in->first + 1; k < gates; k++) {
+        if (status == RH_OK)
+            status = insert_loop_gate(in, k, blocks[k - in->first], end);
+        free(blocks[k - in->first]);
+    }
+    free(blocks);
+    return status;
 }
 
 static enum rh_status insert_gate(struct inserter *in, uint32_t number)
@@ -190,7 +249,7 @@ static enum rh_status insert_gate(struct inserter *in, uint32_t number)
     add_place(in, number, key->fn);
     enum rh_status status =
         rh_rewrite_twin_begin(in->module, key->fn, key->blocks, key->block_count,
-                              rh_strbuf_text(&in->text), "!i," CLOBBERS, &in->twin);
+                              rh_strbuf_text(&in->text), GATE_CONSTRAINTS, &in->twin);
     if (status == RH_ERR_UNSUPPORTED) {
         in->result->functions_refused++;
         return RH_OK;
@@ -242,19 +301,31 @@ static enum rh_status add_tables(struct inserter *in)
     return status;
 }
 
+/* Gates of loops come when the rest of their function is done. */
+static enum rh_status insert_one(struct inserter *in, uint32_t number)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    if (key->kind != RH_KEY_GATE)
+        return insert_site_key(in, number);
+    return key->gate == RH_NO_GATE ? insert_gate(in, number) : RH_OK;
+}
+
 static enum rh_status insert_all(struct inserter *in)
 {
+    uint32_t count = in->mode == RH_KEYS_NONE ? 0 : (uint32_t)in->sites->keys.len;
     enum rh_status status = RH_OK;
-    for (uint32_t k = 0; status == RH_OK && k < in->sites->keys.len; k++) {
-        if (in->mode == RH_KEYS_NONE)
-            break;
+    for (uint32_t k = 0; status == RH_OK && k < count; k++) {
         const struct rh_key *key = &in->sites->keys.data[k];
-        if (k == 0 || key->fn != key[-1].fn)
-            finish_twin(in);
-        status = key->kind == RH_KEY_GATE ? insert_gate(in, k) : insert_site_key(in, k);
+        if (k == 0 || key->fn != key[-1].fn) {
+            status = finish_function(in, k);
+            in->first = k;
+        }
+        if (status == RH_OK)
+            status = insert_one(in, k);
         fill_record(in, k);
     }
-    finish_twin(in);
+    if (status == RH_OK)
+        status = finish_function(in, count);
     return status == RH_OK ? add_tables(in) : status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "instrument/gates.h"
 #include "ir/expr.h"
@@ -200,6 +201,8 @@ static void collect_block(struct collector *c, struct rh_block *block)
 
 /* --- gates --- */
 
+struct loop_list RH_VEC_BODY(const struct rh_loop *);
+
 /* Keys of atomics and fences need no gate: they stand in both bodies. */
 static bool needs_gate(const struct collector *c, const struct rh_key *key)
 {
@@ -224,6 +227,70 @@ static void add_gate(struct collector *c, const struct rh_key *gate, size_t firs
         s->sites.data[i].key++;
 }
 
+/* The tight loops with keys behind the gate `first`; by loop id, `numbers` gets their places in the
+ * list plus 1. None if one loop has all the keys: then the function's gate is as good. */
+static void find_tight_loops(const struct collector *c, size_t first, struct loop_list *loops,
+                             uint32_t *numbers)
+{
+    bool elsewhere = false;
+    for (size_t k = first + 1; k < c->out->keys.len; k++) {
+        const struct rh_key *key = &c->out->keys.data[k];
+        const struct rh_site *site = &c->out->sites.data[key->first_site];
+        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, site->inst->block);
+        if (key->gate != first || (loop && numbers[loop->id]))
+            continue;
+        elsewhere |= !loop || !rh_gates_is_tight(loop);
+        if (!loop || !rh_gates_is_tight(loop))
+            continue;
+        rh_vec_push(loops, loop);
+        numbers[loop->id] = (uint32_t)loops->len;
+    }
+    if (loops->len == 1 && !elsewhere) {
+        numbers[loops->data[0]->id] = 0;
+        rh_vec_clear(loops);
+    }
+}
+
+static struct rh_key make_loop_gate(struct collector *c, size_t first, const struct rh_loop *loop)
+{
+    struct rh_key gate = {
+        .kind = RH_KEY_GATE, .gate = (uint32_t)first, .fn = c->fn, .block_count = 1};
+    gate.blocks = rh_arena_alloc(&c->out->arena, loop->block_count * sizeof *gate.blocks);
+    gate.blocks[0] = loop->header;
+    for (uint32_t b = 0; b < loop->block_count; b++)
+        if (loop->blocks[b] != loop->header)
+            gate.blocks[gate.block_count++] = loop->blocks[b];
+    return gate;
+}
+
+/* Keys in a tight loop have a gate of their own before it, in the twin: so a run that is in the
+ * twin for another key does not pay for them in each round. These gates come behind the function's.
+ */
+static void add_loop_gates(struct collector *c, size_t first)
+{
+    struct rh_sites *s = c->out;
+    struct loop_list loops = RH_VEC_INIT;
+    uint32_t *numbers = rh_calloc(c->cfg->loop_count + 1, sizeof *numbers);
+    size_t first_site = s->keys.data[first + 1].first_site, count = s->keys.len - first - 1;
+    find_tight_loops(c, first, &loops, numbers);
+    for (size_t i = 0; i < loops.len; i++)
+        rh_vec_push(&s->keys, (struct rh_key){0});
+    struct rh_key *gates = &s->keys.data[first + 1], *keys = gates + loops.len;
+    memmove(keys, gates, count * sizeof *keys);
+    for (size_t i = 0; i < loops.len; i++)
+        gates[i] = make_loop_gate(c, first, loops.data[i]);
+    for (size_t k = 0; k < count; k++) {
+        const struct rh_block *block = s->sites.data[keys[k].first_site].inst->block;
+        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, block);
+        if (keys[k].gate == first && loop && numbers[loop->id])
+            keys[k].gate = (uint32_t)first + numbers[loop->id];
+    }
+    for (size_t i = first_site; i < s->sites.len; i++)
+        s->sites.data[i].key += (uint32_t)loops.len;
+    free(numbers);
+    rh_vec_free(&loops);
+}
+
 /* Gives the function whose keys begin at `first` a gate if it is to have a twin. */
 static void plan_twin(struct collector *c, size_t first)
 {
@@ -236,8 +303,10 @@ static void plan_twin(struct collector *c, size_t first)
     }
     gate.blocks = rh_arena_alloc(&c->out->arena, c->fn->block_count * sizeof *gate.blocks);
     gate.block_count = rh_gates_plan(c->cfg, keyed.data, keyed.len, gate.blocks);
-    if (gate.block_count)
+    if (gate.block_count) {
         add_gate(c, &gate, first);
+        add_loop_gates(c, first);
+    }
     rh_vec_free(&keyed);
 }
 

@@ -40,7 +40,8 @@ struct rh_key {
     uint8_t kind; /* enum rh_key_kind */
     uint32_t first_site, site_count;
     uint32_t gate;        /* number of the gate that leads to it, or RH_NO_GATE */
-    uint32_t block_count; /* gates: the blocks they stand in */
+    uint32_t block_count; /* gates: the blocks they stand in; those behind another gate: the loop's,
+                             the header first */
     struct rh_block **blocks;
     struct rh_function *fn;
 };
@@ -49,7 +50,7 @@ struct rh_sites {
     struct rh_arena arena;
     RH_VEC(struct rh_site) sites; /* sites of one key are neighbours; those without come last */
     uint32_t keyed;               /* how many of the sites have a key */
-    RH_VEC(struct rh_key) keys;   /* keys of one function are neighbours, its gate first */
+    RH_VEC(struct rh_key) keys;   /* keys of one function are neighbours, its gates first */
 };
 
 /* Collects the sites of every function and names them. */

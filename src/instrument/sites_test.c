@@ -208,6 +208,23 @@ static void a_tight_loop_is_served_by_the_entry(void **state)
     release(&c);
 }
 
+/* Keys elsewhere must not make the loop pay for its own. */
+static void a_tight_loop_beside_other_keys_has_its_own_gate(void **state)
+{
+    (void)state;
+    struct collected c = collect(LOOP("  store i64 2, ptr %p\n", "  store i64 1, ptr %a\n"));
+    assert_int_equal(c.sites.keys.len, 4);
+    assert_gate(&c, 0, 1, (const uint32_t[]){0});
+    assert_int_equal(key(&c, 1)->kind, RH_KEY_GATE);
+    assert_int_equal(key(&c, 1)->gate, 0);
+    assert_int_equal(key(&c, 1)->block_count, 1);
+    assert_int_equal(key(&c, 1)->blocks[0]->id, 1);
+    assert_int_equal(key(&c, 2)->gate, 0);
+    assert_int_equal(key(&c, 3)->gate, 1);
+    assert_int_equal(site(&c, key(&c, 3)->first_site)->key, 3);
+    release(&c);
+}
+
 static void a_loop_with_a_call_has_a_gate(void **state)
 {
     (void)state;
@@ -408,6 +425,7 @@ int main(void)
         cmocka_unit_test(atomics_stand_alone_and_acquire_after),
         cmocka_unit_test(copies_of_memory_are_two_sites),
         cmocka_unit_test(a_tight_loop_is_served_by_the_entry),
+        cmocka_unit_test(a_tight_loop_beside_other_keys_has_its_own_gate),
         cmocka_unit_test(a_loop_with_a_call_has_a_gate),
         cmocka_unit_test(the_entry_has_no_gate_if_loops_have_all_sites),
         cmocka_unit_test(a_waiting_loop_has_a_gate),

@@ -18,6 +18,24 @@ LLVMValueRef rh_llvm_asm(LLVMTypeRef type, const char *text, const char *constra
                             LLVMInlineAsmDialectATT, false);
 }
 
+static unsigned inserted_kind(LLVMContextRef context)
+{
+    static const char name[] = "racehive.inserted";
+    return LLVMGetMDKindIDInContext(context, name, sizeof name - 1);
+}
+
+void rh_llvm_mark_inserted(LLVMContextRef context, LLVMValueRef call)
+{
+    LLVMMetadataRef node = LLVMMDNodeInContext2(context, NULL, 0);
+    LLVMSetMetadata(call, inserted_kind(context), LLVMMetadataAsValue(context, node));
+}
+
+bool rh_llvm_is_inserted(LLVMValueRef inst)
+{
+    return LLVMIsACallInst(inst) &&
+           LLVMGetMetadata(inst, inserted_kind(LLVMGetTypeContext(LLVMTypeOf(inst))));
+}
+
 void rh_llvm_keep(LLVMModuleRef module, LLVMValueRef *globals, size_t count)
 {
     static const char name[] = "llvm.compiler.used";

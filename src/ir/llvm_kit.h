@@ -4,6 +4,7 @@
 #ifndef RH_IR_LLVM_KIT_H
 #define RH_IR_LLVM_KIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <llvm-c/Core.h>
@@ -12,6 +13,10 @@
 
 /* Assembly with side effects as something to call. */
 LLVMValueRef rh_llvm_asm(LLVMTypeRef type, const char *text, const char *constraints);
+
+/* Marks a call as inserted by us, and tells such a call. */
+void rh_llvm_mark_inserted(LLVMContextRef context, LLVMValueRef call);
+bool rh_llvm_is_inserted(LLVMValueRef inst);
 
 /* Adds globals to llvm.compiler.used: the compiler keeps them, the linker need not. LLVM cannot
  * grow that list in place: it becomes a new variable. */

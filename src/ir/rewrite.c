@@ -112,6 +112,7 @@ enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool aft
         LLVMBuildCall2(builder, type, rh_llvm_asm(type, text, constraints), args.data, count, "");
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(inst));
     mark_operands(m->context, call, operands, count);
+    rh_llvm_mark_inserted(m->context, call);
     LLVMDisposeBuilder(builder);
     rh_vec_free(&args);
     return RH_OK;

@@ -65,8 +65,18 @@ enum rh_status rh_rewrite_twin_begin(struct rh_module *m, struct rh_function *fn
                                      struct rh_twin **out);
 /* The twin's handle of a value; NULL if both bodies share it, or if no gate leads to it. */
 void *rh_twin_of(const struct rh_twin *twin, const struct rh_value *value);
+/* The same of a block. */
+void *rh_twin_of_block(const struct rh_twin *twin, const struct rh_block *block);
 /* Ends the work on a twin and releases `twin`. */
 void rh_rewrite_twin_finish(struct rh_twin *twin);
+/* Gives a loop of a finished twin a copy without the assembly that rh_rewrite_insert_asm has put
+ * into it, which runs instead unless `text` (as for gates) jumps. `blocks` are the handles of the
+ * loop's blocks, its header first; no call in it but to intrinsics and inserted assembly.
+ * Unsupported: several entries, blocks that end in more than branches, values that are used behind
+ * several exits.
+ */
+enum rh_status rh_rewrite_bypass(struct rh_module *m, void *const *blocks, uint32_t count,
+                                 const char *text, const char *constraints);
 
 /* Adds a constant of raw bytes; `section` may be NULL; `exported` gives it external linkage with
  * hidden visibility under `name`, otherwise it is kept by llvm.compiler.used. */

@@ -478,6 +478,11 @@ void *rh_twin_of(const struct rh_twin *twin, const struct rh_value *value)
     return get_copy(twin, value->handle);
 }
 
+void *rh_twin_of_block(const struct rh_twin *twin, const struct rh_block *block)
+{
+    return block_copy(twin, block->handle);
+}
+
 /* --- the end --- */
 
 /* Where a debug value is said: the twin's view of the module, and a block of it. */
