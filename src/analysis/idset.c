@@ -110,6 +110,25 @@ bool rh_idset_meets(const struct rh_idset *a, const struct rh_idset *b)
     return false;
 }
 
+void rh_idset_both(struct rh_idset *out, const struct rh_idset *a, const struct rh_idset *b)
+{
+    rh_idset_clear(out);
+    for (uint32_t i = 0, j = 0; i < a->len && j < b->len;) {
+        if (a->words[i].index < b->words[j].index) {
+            i++;
+        } else if (a->words[i].index > b->words[j].index) {
+            j++;
+        } else {
+            uint64_t bits = bits_of(&a->words[i]) & bits_of(&b->words[j++]);
+            if (bits) {
+                reserve(out, out->len + 1);
+                out->words[out->len++] = make_word(a->words[i].index, bits);
+            }
+            i++;
+        }
+    }
+}
+
 /* How many words of `from` have no partner in `to`; *grows if any bit is new. */
 static uint32_t count_missing(const struct rh_idset *to, const struct rh_idset *from, bool *grows)
 {

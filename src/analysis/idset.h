@@ -34,6 +34,8 @@ bool rh_idset_has(const struct rh_idset *s, uint32_t id);
 bool rh_idset_is_empty(const struct rh_idset *s);
 uint32_t rh_idset_count(const struct rh_idset *s);
 bool rh_idset_equal(const struct rh_idset *a, const struct rh_idset *b);
+/* out = what is in both; `out` is neither of them. */
+void rh_idset_both(struct rh_idset *out, const struct rh_idset *a, const struct rh_idset *b);
 bool rh_idset_meets(const struct rh_idset *a, const struct rh_idset *b); /* a common member */
 /* to |= from; true if `to` grew. */
 bool rh_idset_unite(struct rh_idset *to, const struct rh_idset *from);

@@ -65,7 +65,8 @@ static void sets_are_united(void **state)
 {
     (void)state;
     struct rh_idset a = RH_IDSET_INIT, b = RH_IDSET_INIT, c = RH_IDSET_INIT;
-    bool x[RANGE], y[RANGE], z[RANGE];
+    struct rh_idset common = RH_IDSET_INIT;
+    bool x[RANGE], y[RANGE], z[RANGE], both[RANGE];
     uint64_t seed = 7;
     for (int round = 0; round < 500; round++) {
         bool grows = false, adds = false, meets = false;
@@ -75,6 +76,10 @@ static void sets_are_united(void **state)
         for (int i = 0; i < RANGE; i++)
             meets |= x[i] && y[i];
         assert_int_equal(rh_idset_meets(&a, &b), meets);
+        rh_idset_both(&common, &a, &b);
+        for (int i = 0; i < RANGE; i++)
+            both[i] = x[i] && y[i];
+        check(&common, both);
         for (int i = 0; i < RANGE; i++) {
             adds |= y[i] && !z[i] && !x[i];
             x[i] |= y[i] && !z[i];
@@ -94,6 +99,7 @@ static void sets_are_united(void **state)
     rh_idset_release(&a);
     rh_idset_release(&b);
     rh_idset_release(&c);
+    rh_idset_release(&common);
 }
 
 int main(void)

@@ -171,8 +171,10 @@ void rh_pointsto_free(struct rh_pointsto *p)
     }
     rh_vec_each (struct instance, in, &p->instances)
         free(in->nodes);
-    rh_vec_each (struct copy, c, &p->copies)
+    rh_vec_each (struct copy, c, &p->copies) {
+        rh_idset_release(&c->from);
         rh_idset_release(&c->to);
+    }
     for (uint32_t i = 0; i < rh_ir_function_count(p->module); i++)
         rh_vec_free(&p->instances_of[i]);
     free(p->instances_of);
@@ -188,6 +190,7 @@ void rh_pointsto_free(struct rh_pointsto *p)
     rh_vec_free(&p->outside_list);
     rh_vec_free(&p->pending);
     rh_vec_free(&p->heap);
+    rh_idset_release(&p->callable);
     rh_vec_free(&p->later);
     rh_idset_release(&p->called_from_outside);
     rh_idset_release(&p->outside_cells);

@@ -138,6 +138,28 @@ static void copies_of_unknown_length_mix(void **state)
     release(&s);
 }
 
+/* Two copies from one place: each destination gets what was there, and not what the other one held
+ * before. */
+static void copies_from_one_place_stay_apart(void **state)
+{
+    (void)state;
+    struct solved s = solve("define i32 @main(i64 %n) {\n"
+                            "  %one = alloca ptr\n"
+                            "  %two = alloca ptr\n"
+                            "  store ptr @a, ptr @p\n"
+                            "  store ptr @b, ptr %one\n"
+                            "  call void @llvm.memcpy.p0.p0.i64(ptr %one, ptr @p, i64 %n, i1 0)\n"
+                            "  call void @llvm.memcpy.p0.p0.i64(ptr %two, ptr @p, i64 %n, i1 0)\n"
+                            "  %x = load ptr, ptr %one\n"
+                            "  %y = load ptr, ptr %two\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_true(points_to(&s, "main", "x", "b"));
+    assert_true(points_to(&s, "main", "y", "a"));
+    assert_false(points_to(&s, "main", "y", "b"));
+    release(&s);
+}
+
 static void blocks_of_wrappers_differ_by_caller(void **state)
 {
     (void)state;
@@ -255,6 +277,7 @@ int main(void)
         cmocka_unit_test(an_index_reaches_every_element),
         cmocka_unit_test(structs_are_copied_member_by_member),
         cmocka_unit_test(copies_of_unknown_length_mix),
+        cmocka_unit_test(copies_from_one_place_stay_apart),
         cmocka_unit_test(blocks_of_wrappers_differ_by_caller),
         cmocka_unit_test(pointers_survive_integers),
         cmocka_unit_test(threads_begin_where_pointers_say),

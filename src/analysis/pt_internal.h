@@ -37,6 +37,8 @@ enum use_kind {
     USE_LOAD,      /* `node` gets what the cell holds */
     USE_STORE,     /* the cell gets what `node` holds */
     USE_CALL,      /* the function is called by `call` */
+    USE_LOAD_ALL,  /* `node` gets what the cell and those behind it hold, no one knows how many */
+    USE_STORE_ALL, /* they get what `node` holds */
     USE_COPY_FROM, /* copy number `node` reads the cell's object */
     USE_COPY_TO,   /* copy number `node` writes it */
     USE_START,     /* the function is started as a thread or handler by `call` */
@@ -76,7 +78,7 @@ struct field {
 /* A copy of memory that reads the object. */
 struct watcher {
     uint32_t copy;
-    uint32_t cell; /* from where; if the length is unknown, how far as well */
+    uint32_t cell; /* from where */
 };
 struct object {
     struct rh_object public;
@@ -91,14 +93,14 @@ struct object {
     uint32_t cell_count;
 };
 
-/* A copy of memory: what the source's cells hold, by distance from its begin, goes through an
- * object of its own, so that n sources and m destinations cost n + m. Where the length is unknown,
- * that object has one cell: what any word of the source holds may come to any of the destination.
- */
+/* A copy of memory of known length: what the source's cells hold, by distance from its begin, goes
+ * through an object of its own, so that n sources and m destinations cost n + m. (Where the length
+ * is unknown, what any word of the source holds may come to any of the destination: that is one
+ * USE_LOAD_ALL and one USE_STORE_ALL.) */
 struct copy {
-    uint32_t middle;    /* object */
-    uint64_t bytes;     /* UINT64_MAX if unknown */
-    struct rh_idset to; /* destination cells */
+    uint32_t middle; /* object */
+    uint64_t bytes;
+    struct rh_idset from, to; /* cells */
 };
 
 struct call {
@@ -131,6 +133,7 @@ struct rh_pointsto {
     RH_VEC(struct rh_cell) cells;
     uint32_t *cell_slots; /* open addressing by the cell's contents: cell + 1 */
     size_t cell_room;
+    struct rh_idset callable; /* cells of functions, and of the outside */
     RH_VEC(struct object) objects;
     RH_VEC(struct instance) instances;
     RH_VEC(struct copy) copies;
@@ -184,6 +187,9 @@ void pt_open_field(struct rh_pointsto *p, uint32_t object, const struct field *f
  * them. */
 void pt_read_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell);
 void pt_write_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell);
+/* The same for all that lies behind the cell in its array. */
+void pt_read_all(struct rh_pointsto *p, uint32_t node, uint32_t cell);
+void pt_write_all(struct rh_pointsto *p, uint32_t node, uint32_t cell);
 uint32_t pt_add_copy(struct rh_pointsto *p, uint64_t bytes);
 void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell);
 void pt_copy_to(struct rh_pointsto *p, uint32_t copy, uint32_t cell);

@@ -66,6 +66,12 @@ void pt_copy_memory(struct rh_pointsto *p, uint32_t to, uint32_t from, uint64_t 
         copy_words(p, to, from, bytes);
         return;
     }
+    if (bytes == UINT64_MAX) {
+        uint32_t all = pt_add_node(p);
+        pt_add_use(p, from, &(struct use){.kind = USE_LOAD_ALL, .node = all});
+        pt_add_use(p, to, &(struct use){.kind = USE_STORE_ALL, .node = all});
+        return;
+    }
     uint32_t copy = pt_add_copy(p, bytes);
     pt_add_use(p, from, &(struct use){.kind = USE_COPY_FROM, .node = copy});
     pt_add_use(p, to, &(struct use){.kind = USE_COPY_TO, .node = copy});

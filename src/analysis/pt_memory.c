@@ -107,6 +107,9 @@ uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *cell)
         if (same_cell(&p->cells.data[p->cell_slots[at] - 1], cell))
             return p->cell_slots[at] - 1;
     p->objects.data[cell->object].cell_count += cell->stride ? STRIDED_WEIGHT : 1;
+    enum rh_object_kind kind = p->objects.data[cell->object].public.kind;
+    if (kind == RH_OBJECT_FUNCTION || kind == RH_OBJECT_OUTSIDE)
+        rh_idset_add(&p->callable, (uint32_t)p->cells.len);
     rh_vec_push(&p->cells, *cell);
     rh_vec_push(&p->fields_of, NO_NODE);
     p->cell_slots[at] = (uint32_t)p->cells.len;
@@ -515,6 +518,33 @@ void pt_write_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell)
     }
 }
 
+/* The cell of all that may lie behind this one. */
+static uint32_t stretch(struct rh_pointsto *p, uint32_t cell)
+{
+    struct rh_cell c = p->cells.data[cell];
+    int64_t begin;
+    if (c.object == p->outside_object)
+        return cell;
+    if (!c.stride)
+        pt_reach(&p->objects.data[c.object], c.offset, &begin, &c.end);
+    c.stride = 1;
+    return pt_settle(p, pt_cell(p, &c));
+}
+
+void pt_read_all(struct rh_pointsto *p, uint32_t node, uint32_t cell)
+{
+    uint32_t contents = pt_contents(p, stretch(p, cell));
+    if (contents != NO_NODE)
+        pt_add_copy_edge(p, contents, node);
+}
+
+void pt_write_all(struct rh_pointsto *p, uint32_t node, uint32_t cell)
+{
+    uint32_t entry = pt_entry(p, stretch(p, cell));
+    if (entry != NO_NODE)
+        pt_add_copy_edge(p, node, entry);
+}
+
 /* --- copies of memory --- */
 
 uint32_t pt_add_copy(struct rh_pointsto *p, uint64_t bytes)
@@ -531,11 +561,6 @@ static bool place_in_copy(const struct rh_pointsto *p, const struct copy *copy,
 {
     int64_t bytes = copy->bytes < INT64_MAX ? (int64_t)copy->bytes : INT64_MAX;
     *out = (struct rh_cell){.object = copy->middle, .end = INT64_MAX};
-    if (copy->bytes == UINT64_MAX) {
-        int64_t last = field->stride ? field->end : field->offset + RH_POINTER_BYTES;
-        out->stride = 1;
-        return field->offset < from->end && last > from->offset;
-    }
     if (!from->stride) {
         int64_t begin, end;
         pt_reach(&p->objects.data[from->object], from->offset, &begin, &end);
@@ -569,21 +594,19 @@ static void put_field(struct rh_pointsto *p, uint32_t copy, const struct field *
 {
     struct rh_cell c = p->cells.data[to], f = p->cells.data[field->cell];
     struct shift by = {.offset = f.offset, .stride = f.stride};
-    uint32_t cell = to;
+    uint32_t cell;
     if (c.object == p->copies.data[copy].middle)
         return;
-    if (p->copies.data[copy].bytes != UINT64_MAX) {
-        if (f.stride)
-            by.extent = p->copies.data[copy].bytes;
-        if (!c.stride) {
-            int64_t begin, end;
-            pt_reach(&p->objects.data[c.object], c.offset, &begin, &end);
-            if (f.offset >= end - c.offset)
-                return;
-        }
-        if (!pt_shift(p, to, &by, &cell))
+    if (f.stride)
+        by.extent = p->copies.data[copy].bytes;
+    if (!c.stride) {
+        int64_t begin, end;
+        pt_reach(&p->objects.data[c.object], c.offset, &begin, &end);
+        if (f.offset >= end - c.offset)
             return;
     }
+    if (!pt_shift(p, to, &by, &cell))
+        return;
     uint32_t node = pt_entry(p, cell);
     if (node != NO_NODE)
         pt_add_copy_edge(p, field->node, node);
@@ -620,25 +643,6 @@ static void copy_field(struct rh_pointsto *p, const struct watcher *w, const str
         fill_middle(p, w->copy, &place, field->node);
 }
 
-/* All that a copy of unknown length from or to the cell may touch. */
-static uint32_t stretch(struct rh_pointsto *p, uint32_t cell)
-{
-    struct rh_cell c = p->cells.data[cell];
-    int64_t begin;
-    if (!c.stride)
-        pt_reach(&p->objects.data[c.object], c.offset, &begin, &c.end);
-    c.stride = 1;
-    return pt_settle(p, pt_cell(p, &c));
-}
-
-static bool is_watched(const struct object *o, const struct watcher *w)
-{
-    rh_vec_each (const struct watcher, known, &o->watchers)
-        if (known->copy == w->copy && known->cell == w->cell)
-            return true;
-    return false;
-}
-
 void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
 {
     uint32_t object = p->cells.data[cell].object;
@@ -649,10 +653,8 @@ void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
     }
     if (p->objects.data[object].no_contents)
         return;
-    if (p->copies.data[copy].bytes == UINT64_MAX)
-        cell = stretch(p, cell);
     struct watcher w = {copy, cell};
-    if (is_watched(&p->objects.data[object], &w))
+    if (!rh_idset_add(&p->copies.data[copy].from, cell))
         return;
     rh_vec_push(&p->objects.data[object].watchers, w);
     for (size_t i = 0; i < p->objects.data[object].fields.len; i++) {
@@ -664,8 +666,6 @@ void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
 void pt_copy_to(struct rh_pointsto *p, uint32_t copy, uint32_t cell)
 {
     uint32_t middle = p->copies.data[copy].middle;
-    if (p->copies.data[copy].bytes == UINT64_MAX && p->cells.data[cell].object != p->outside_object)
-        cell = stretch(p, cell);
     if (!rh_idset_add(&p->copies.data[copy].to, cell))
         return;
     for (size_t i = 0; i < p->objects.data[middle].fields.len; i++) {

@@ -195,6 +195,13 @@ static void use_cell(struct rh_pointsto *p, const struct use *use, uint32_t cell
         if (!o->is_const)
             pt_write_parts(p, use, cell);
         break;
+    case USE_LOAD_ALL:
+        pt_read_all(p, use->node, cell);
+        break;
+    case USE_STORE_ALL:
+        if (!o->is_const)
+            pt_write_all(p, use->node, cell);
+        break;
     case USE_COPY_FROM:
         pt_copy_from(p, use->node, cell);
         break;
@@ -213,17 +220,38 @@ static void use_cell(struct rh_pointsto *p, const struct use *use, uint32_t cell
     }
 }
 
+static bool is_call(const struct use *use)
+{
+    return use->kind == USE_CALL || use->kind == USE_START || use->kind == USE_LIBRARY;
+}
+
 static void use_cells(struct rh_pointsto *p, const struct use *use, const struct rh_idset *cells)
 {
+    struct rh_idset callable = RH_IDSET_INIT;
     uint32_t cell;
+    if (is_call(use)) {
+        rh_idset_both(&callable, cells, &p->callable);
+        cells = &callable;
+    }
     for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);)
         use_cell(p, use, cell);
+    rh_idset_release(&callable);
+}
+
+static bool is_load(const struct use *use)
+{
+    return use->kind == USE_LOAD || use->kind == USE_LOAD_ALL;
+}
+
+static bool is_store(const struct use *use)
+{
+    return use->kind == USE_STORE || use->kind == USE_STORE_ALL;
 }
 
 /* A load or store of the same part through the same pointers; its node serves both. */
 static const struct use *find_use(const struct node *n, const struct use *use)
 {
-    if (use->kind != USE_LOAD && use->kind != USE_STORE)
+    if (!is_load(use) && !is_store(use))
         return NULL;
     rh_vec_each (struct use, known, &n->uses)
         if (known->kind == use->kind && known->offset == use->offset &&
@@ -237,7 +265,7 @@ static bool join_use(struct rh_pointsto *p, uint32_t node, const struct use *use
     const struct use *known = find_use(&p->nodes.data[node], use);
     if (!known)
         return false;
-    if (use->kind == USE_LOAD)
+    if (is_load(use))
         add_equal(p, known->node, use->node);
     else
         pt_add_copy_edge(p, use->node, known->node);
@@ -252,10 +280,10 @@ void pt_add_use(struct rh_pointsto *p, uint32_t node, const struct use *use)
     if (join_use(p, node, &copy))
         return;
     /* A value that others may store through the same pointer must not get theirs. */
-    if (copy.kind == USE_LOAD && !p->nodes.data[pt_find(p, use->node)].single) {
+    if (is_load(&copy) && !p->nodes.data[pt_find(p, use->node)].single) {
         copy.node = pt_add_single(p);
         pt_add_copy_edge(p, copy.node, use->node);
-    } else if (copy.kind == USE_STORE) {
+    } else if (is_store(&copy)) {
         copy.node = pt_add_node(p);
         pt_add_copy_edge(p, use->node, copy.node);
     }
