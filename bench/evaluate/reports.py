@@ -101,7 +101,7 @@ def place_or_none(side):
 
 
 def sort_races(races):
-    return sorted(races, key=lambda r: (r[0] or ("", 0), r[1]))
+    return sorted(races, key=lambda r: [tools.place_order(place or ("", 0)) for place in r])
 
 
 def match(found, known):

@@ -111,7 +111,10 @@ static bool read_value(struct reader *r, struct rh_effect_arg *out)
     static const struct {
         const char *word;
         int8_t arg;
-    } others[] = {{"?", RH_NO_ARG}, {"kept", RH_KEPT_ARG}, {"tkept", RH_THREAD_KEPT_ARG}};
+    } others[] = {{"?kept", RH_HOLDER_ARG},
+                  {"?", RH_NO_ARG},
+                  {"kept", RH_KEPT_ARG},
+                  {"tkept", RH_THREAD_KEPT_ARG}};
     *out = (struct rh_effect_arg){.arg = RH_NO_ARG};
     for (size_t i = 0; i < COUNT(others); i++) {
         if (take(r, others[i].word)) {
@@ -224,7 +227,7 @@ static const struct part {
     {'.', read_rest},          /* ..., ...%0 or nothing */
     {':', read_length},        /* :0, :0*1, =8 or nothing */
     {'b', read_bytes},         /* =8 */
-    {'s', read_source},        /* 0, *0, 0+, ?, kept, tkept */
+    {'s', read_source},        /* 0, *0, 0+, ?, ?kept, kept, tkept */
     {'<', read_copied},        /* < and a value */
     {'=', read_stored},        /* = and a value */
     {'h', read_stored_if_any}, /* the same or nothing */
@@ -253,7 +256,7 @@ static const char *const forms[RH_EFFECT_COUNT] = {
     [RH_EFFECT_LATER] = "a(",     [RH_EFFECT_RUNS] = "",
     [RH_EFFECT_THREAD] = "a(h",   [RH_EFFECT_VIRTUAL_THREAD] = "a=",
     [RH_EFFECT_JOIN] = "a",       [RH_EFFECT_DETACH] = "a",
-    [RH_EFFECT_HANDLER] = "a",    [RH_EFFECT_LOCK] = "a",
+    [RH_EFFECT_HANDLER] = "a(",   [RH_EFFECT_LOCK] = "a",
     [RH_EFFECT_READ_LOCK] = "a",  [RH_EFFECT_UNLOCK] = "a",
     [RH_EFFECT_TRY_LOCK] = "at",  [RH_EFFECT_TRY_READ_LOCK] = "at",
     [RH_EFFECT_WAIT] = "a",       [RH_EFFECT_ONCE] = "a",

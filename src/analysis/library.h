@@ -14,10 +14,10 @@
  *     0+        as a value is any pointer into what arg0 points to; as a place to store in, any
  *               word of it
  *
- * and a value may also be `?`, memory of the library's own, `kept`, what was kept by any function,
- * or `tkept`, what was kept for this thread. What the functions that a library calls return is
- * kept. What was kept is also found in variables of the library's that the module declares
- * (`optarg`, `environ`).
+ * and a value may also be `?`, memory of the library's own, `?kept`, such memory that holds what
+ * was kept by any function, `kept`, that itself, or `tkept`, what was kept for this thread. What
+ * the functions that a library calls return is kept. What was kept is also found in variables of
+ * the library's that the module declares (`optarg`, `environ`).
  *
  *     r0        reads the memory at arg0, as far as it likes (strings)  w0  writes likewise
  *     r0:2      reads at most arg2 bytes at arg0                        w0:2
@@ -61,7 +61,8 @@
  *               handle is arg0's object
  *     join0     waits for the end of the thread whose handle is arg0; join*0 of *arg0
  *     detach0   gives up that thread's handle
- *     handler1  arg1 is called when a signal comes; handler*1: the first word of *arg1 is
+ *     handler1()  arg1 is called when a signal comes, with what stands in the brackets;
+ *               handler*1(): the first word of *arg1 is
  *     lock0 rlock0 unlock0      takes for writing, takes for reading, releases the lock at arg0
  *     trylock0 tryrlock0        the same if the call returns 0;  trylock0=1: if it returns 1
  *     wait1     releases and takes again the lock at arg1 (condition variables)
@@ -128,6 +129,7 @@ enum {
     RH_NO_ARG = -1,          /* nothing; the return value; as a value: the library's memory (`?`) */
     RH_KEPT_ARG = -2,        /* `kept` */
     RH_THREAD_KEPT_ARG = -3, /* `tkept` */
+    RH_HOLDER_ARG = -4,      /* `?kept` */
 };
 
 /* A value as an effect mentions it. */

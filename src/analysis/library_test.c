@@ -71,7 +71,7 @@ static bool is_argument_or(int arg, int other)
 
 static void check_value(const struct rh_effect_arg *v)
 {
-    assert_true(is_argument(v->arg) || (v->arg <= RH_NO_ARG && v->arg >= RH_THREAD_KEPT_ARG));
+    assert_true(is_argument(v->arg) || (v->arg <= RH_NO_ARG && v->arg >= RH_HOLDER_ARG));
     assert_true(v->indirect <= 2);
     assert_true(is_argument(v->arg) || !v->indirect);
 }
@@ -208,7 +208,8 @@ static void test_calling_rows(void **state)
                       "call arg2 param0 param1 first2; ret from1 first1");
     expect("atexit", "later arg0");
     expect("exit", "runs; exits");
-    expect("sigaction", "w arg2 bytes152; r arg1 bytes152; handler arg1 first1");
+    expect("sigaction",
+           "w arg2 bytes152; r arg1 bytes152; handler arg1 first1 param-1 param-4 param-1");
     expect("pthread_key_create", "w arg0 bytes4; later arg1 param-3");
     expect("deflateEnd", "w arg0 bytes112; call arg0 any1 param0 any1 param-2");
 }
@@ -218,7 +219,9 @@ static void test_thread_rows(void **state)
     (void)state;
     expect("pthread_create", "w arg0 bytes8; r arg1 bytes56; thread arg2 from0 param3");
     expect("thrd_create", "w arg0 bytes8; thread arg1 from0 param2");
-    expect("timer_create", "w arg2 bytes8; r arg1 bytes64; thread arg1 any1 param1 any1");
+    expect("timer_create", "w arg2 bytes8; r arg1 bytes64; thread arg1 any1 param1 any1; "
+                           "keep arg1 any1");
+    expect("sigqueue", "keep arg2");
     expect("pthread_join", "w arg1 bytes8; join arg0; give arg1");
     expect("pthread_tryjoin_np", "w arg1 bytes8; give arg1");
     expect("pthread_mutex_timedlock", "trylock arg0; r arg1 bytes16");

@@ -121,12 +121,24 @@ static struct rh_value *called_function(struct rh_pointsto *p, uint32_t call)
     return callee->kind == RH_VALUE_FUNCTION ? callee : p->calls.data[call].inst->fn->value;
 }
 
+/* Memory of the function's own in which there is what was kept, wherever one looks. */
+static uint32_t holder_of_kept(struct rh_pointsto *p, struct rh_value *fn)
+{
+    uint32_t object = library_object(p, fn, RH_OBJECT_LIBRARY);
+    struct rh_cell whole = {.object = object, .stride = 1, .end = INT64_MAX};
+    pt_add_copy_edge(p, p->kept, pt_entry(p, pt_cell(p, &whole)));
+    return pt_make_pointer(p, object);
+}
+
 static uint32_t value_of(struct rh_pointsto *p, uint32_t call, const struct rh_effect_arg *v)
 {
     uint32_t node;
     switch (v->arg) {
     case RH_NO_ARG:
         node = pt_make_pointer(p, library_object(p, called_function(p, call), RH_OBJECT_LIBRARY));
+        break;
+    case RH_HOLDER_ARG:
+        node = holder_of_kept(p, called_function(p, call));
         break;
     case RH_KEPT_ARG:
         node = p->kept;

@@ -9,7 +9,8 @@ neither under /usr nor in the sanitizer's own sources.
 Inlining: ThreadSanitizer's stacks list inlined functions as frames, so that the top frame is where
 the access is written; a candidate's first.file:line and second.file:line are the same place. A race
 is covered only by a candidate with exactly these two lines, in either order; lines of callers that
-the access was inlined into do not count.
+the access was inlined into do not count. Where ThreadSanitizer knows the function of an access but
+no line of it, any line of that function counts.
 
 Files are compared without folders. Warnings that are no data race (deadlocks, leaks) are left out;
 races with an allocation too (see tools.py), but they are counted; so are races that cannot be
@@ -46,10 +47,22 @@ def own_names(paths):
     return names
 
 
+def places_of(side):
+    """The names that a place in a log may have for a side of a candidate."""
+    name, line = tools.place_of(side)
+    return (name, line), (name, side["function"])
+
+
+def pairs_of(candidates):
+    return {tools.pair(a, b) for c in candidates
+            for a in places_of(c["first"]) for b in places_of(c["second"])}
+
+
 def ask(racehive, program, races):
-    """The candidates with a site on the first line of a race."""
+    """The candidates with a site on a line of each race."""
     candidates = []
-    for name, line in sorted({race[0] for race in races}):
+    lines = {next((place for place in race if isinstance(place[1], int)), None) for race in races}
+    for name, line in sorted(lines - {None}):
         done = subprocess.run([racehive, "candidates", "--json", f"--file={name}", f"--line={line}",
                                program], stdout=subprocess.PIPE, check=True)
         candidates += tools.read_candidates(done.stdout)
@@ -61,7 +74,9 @@ def compare(candidates, log, names):
     races with an allocation)"""
     races, lost, allocations = tools.read_races(log, names)
     lost = [t for t in lost if t.startswith(("data race", "race on", "heap-use"))]
-    return races, sorted(races - tools.candidate_pairs(candidates)), lost, allocations
+    missing = sorted(races - pairs_of(candidates),
+                     key=lambda race: [tools.place_order(place) for place in race])
+    return races, missing, lost, allocations
 
 
 def main():

@@ -52,24 +52,46 @@ WARNING: ThreadSanitizer: data race (pid=1)
 SUMMARY: ThreadSanitizer: data race /src/a.cc:7:3 in fill
 ==================
 """
+# The optimiser has made one access of several, and the first frame has no line.
+LINELESS = """
+==================
+WARNING: ThreadSanitizer: data race (pid=1)
+  Write of size 4 at 0x1 by main thread:
+    #0 tick /src/b.c (b+0x1) (BuildId: 12)
+    #1 main /src/b.c:50:5 (b+0x2) (BuildId: 12)
+
+  Previous read of size 4 at 0x1 by thread T1:
+    #0 work /src/b.c:9:59 (b+0x3) (BuildId: 12)
+
+SUMMARY: ThreadSanitizer: data race /src/b.c in tick
+==================
+"""
+
+# A racehive that knows one race, and tells it to those who ask for a line of it.
+RACEHIVE = """#!/bin/sh
+case "$*" in
+"candidates --json --file=double_checked.c --line=13 prog") cat "$0.json" ;;
+*) echo '{"candidates": []}' ;;
+esac
+"""
 
 
-def candidates(races):
+def candidates(races, function="f"):
     def side(file, line):
-        return {"file": f"/somewhere/{file}", "line": line, "column": 1, "function": "f",
+        return {"file": f"/somewhere/{file}", "line": line, "column": 1, "function": function,
                 "access": "write", "size": 4, "expression": "x"}
     return {"candidates": [{"id": str(n), "verdict": "unknown", "first": side(*race[:2]),
                             "second": side(*race[2:])} for n, race in enumerate(races)]}
 
 
 class CompareTest(unittest.TestCase):
-    def compare(self, races, more="", *options):
+    def compare(self, races, more="", *options, function="f"):
         with tempfile.TemporaryDirectory() as folder:
             log, found = os.path.join(folder, "log"), os.path.join(folder, "candidates.json")
             with open(LOG, encoding="utf-8") as recorded, open(log, "w", encoding="utf-8") as file:
                 file.write(recorded.read() + more)
             with open(found, "w", encoding="utf-8") as file:
-                json.dump(candidates(races), file)
+                json.dump(candidates(races, function), file)
             done = subprocess.run([sys.executable, os.path.join(HERE, "compare_tsan.py"),
                                    f"--candidates={found}", f"--log={log}", *options],
                                   stdout=subprocess.PIPE, text=True)
@@ -114,6 +136,30 @@ class CompareTest(unittest.TestCase):
         self.assertIn("a.cc:7 and a.cc:12", text)
         code, _ = self.compare([*RACES, ("a.cc", 12, "a.cc", 7)], IN_LIBRARY)
         self.assertEqual(code, 0)
+
+    def test_function_counts_where_there_is_no_line(self):
+        known = [*RACES, ("b.c", 4, "b.c", 9)]
+        code, text = self.compare(known, LINELESS, function="tick")
+        self.assertEqual(code, 0, text)
+        self.assertIn("4 races in the log", text)
+        code, text = self.compare(known, LINELESS, function="tock")
+        self.assertEqual(code, 1)
+        self.assertIn("race without a candidate: b.c:9 and b.c:tick\n", text)
+
+    def test_racehive_is_asked_for_each_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            racehive = os.path.join(folder, "racehive")
+            with open(racehive, "w", encoding="utf-8") as file:
+                file.write(RACEHIVE)
+            os.chmod(racehive, 0o700)
+            with open(racehive + ".json", "w", encoding="utf-8") as file:
+                json.dump(candidates(RACES[2:]), file)
+            done = subprocess.run([sys.executable, os.path.join(HERE, "compare_tsan.py"),
+                                   "--program=prog", f"--racehive={racehive}", f"--log={LOG}"],
+                                  stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("3 races in the log, 2 without a candidate", done.stdout)
+        self.assertNotIn("race without a candidate: double_checked.c", done.stdout)
 
     def test_sources_restrict_what_is_the_programs_own(self):
         with tempfile.TemporaryDirectory() as folder:

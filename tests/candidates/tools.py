@@ -22,8 +22,14 @@ class BuildError(Exception):
     pass
 
 
+# A place is (file, line); or (file, function), where whoever names it knows no line.
+
+def place_order(place):
+    return place[0], isinstance(place[1], str), place[1]
+
+
 def pair(a, b):
-    return tuple(sorted((a, b)))
+    return tuple(sorted((a, b), key=place_order))
 
 
 def show(p):
@@ -49,6 +55,7 @@ TSAN_OPTIONS = ("history_size=7 halt_on_error=0 exitcode=0 report_thread_leaks=0
                 "report_bugs=1 suppress_equal_stacks=0 suppress_equal_addresses=0 "
                 "report_signal_unsafe=0 report_destroy_locked=0")
 FRAME = re.compile(r"^\s+#\d+ (.+?) (\S+?):(\d+)(?::\d+)? \(")
+LINELESS_FRAME = re.compile(r"^\s+#\d+ (.+?) (/\S+) \(")
 BARE_FRAME = re.compile(r"^\s+#\d+ (.+)$")
 
 
@@ -92,8 +99,11 @@ def read_frames(block):
     frames = []
     for line in block.split("\n"):
         known, bare = FRAME.match(line), BARE_FRAME.match(line)
+        lineless = LINELESS_FRAME.match(line)
         if known:
             frames.append((known.group(1), known.group(2), int(known.group(3))))
+        elif lineless:
+            frames.append((*lineless.groups(), 0))
         elif bare:
             frames.append((re.sub(r" (<null>|\S+) \(.*", "", bare.group(1)), None, 0))
     return frames
@@ -106,10 +116,10 @@ def own_place(stack, names):
     """The top frame in one of the program's own files: interceptors (memcpy, read) and code of
     libraries above it do the access on its behalf. None if no frame is the program's. `names`: its
     files; None: all but those of the system."""
-    for _, file, line in stack:
+    for function, file, line in stack:
         if file and (os.path.basename(file) in names if names is not None
                      else not FOREIGN.search(file)):
-            return os.path.basename(file), line
+            return os.path.basename(file), line or function
     return None
 
 
