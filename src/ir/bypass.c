@@ -16,12 +16,16 @@
  * exit, of which there must then be only one: every way to such a use goes through it, because it
  * goes through the loop, so that there, and wherever else the exit is entered from, the phi is the
  * value. Everything is checked before anything is changed.
+ *
+ * Debug information of variables is copied with the loop. What it says behind the loop of a value
+ * of the loop's stays as it is, and is stale after the copy has run.
  */
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "ir/debug_vars.h"
 #include "ir/llvm_kit.h"
 #include "ir/module.h"
 #include "ir/rewrite.h"
@@ -32,6 +36,7 @@ struct block_vec RH_VEC_BODY(LLVMBasicBlockRef);
 struct bypass {
     LLVMContextRef context;
     LLVMBuilderRef builder;
+    struct rh_debug_vars debug_vars;
     LLVMValueRef function;
     LLVMBasicBlockRef header;
     struct block_vec blocks;
@@ -222,13 +227,15 @@ static void copy_block(struct bypass *b, LLVMBasicBlockRef block)
     LLVMPositionBuilderAtEnd(b->builder, block_copy(b, block));
     for (LLVMValueRef it = LLVMGetFirstInstruction(block); it; it = LLVMGetNextInstruction(it)) {
         LLVMValueRef copy;
-        if (rh_llvm_is_inserted(it))
+        if (rh_llvm_is_inserted(it) || rh_debug_vars_said_once(it))
             continue;
         if (LLVMIsAPHINode(it)) {
             copy = build_phi(b, it);
         } else {
             copy = LLVMInstructionClone(it);
             LLVMInsertIntoBuilder(b->builder, copy);
+            /* The builder has stood at instructions, and gives what it inserts their location. */
+            LLVMInstructionSetDebugLoc(copy, LLVMInstructionGetDebugLoc(it));
         }
         rh_map_put_ptr(&b->copies, rh_map_key(it), copy);
     }
@@ -255,6 +262,11 @@ static void connect(struct bypass *b, LLVMValueRef inst)
         LLVMSetOperand(copy, (unsigned)i, copy_of(b, LLVMGetOperand(copy, (unsigned)i)));
 }
 
+static LLVMValueRef said_value(void *b, LLVMValueRef value)
+{
+    return copy_of(b, value);
+}
+
 static void copy_loop(struct bypass *b, LLVMBasicBlockRef edge, LLVMBasicBlockRef own_edge)
 {
     rh_vec_each (LLVMBasicBlockRef, block, &b->blocks)
@@ -262,10 +274,14 @@ static void copy_loop(struct bypass *b, LLVMBasicBlockRef edge, LLVMBasicBlockRe
     rh_vec_each (LLVMBasicBlockRef, block, &b->blocks) {
         for (LLVMValueRef it = LLVMGetFirstInstruction(*block); it;
              it = LLVMGetNextInstruction(it)) {
+            LLVMValueRef copy = rh_map_get_ptr(&b->copies, rh_map_key(it));
+            if (!copy)
+                continue;
             if (LLVMIsAPHINode(it))
                 connect_phi(b, it, edge, own_edge);
-            else if (!rh_llvm_is_inserted(it))
+            else
                 connect(b, it);
+            rh_debug_vars_copy(&b->debug_vars, it, copy, said_value, b);
         }
     }
 }
@@ -368,7 +384,9 @@ enum rh_status rh_rewrite_bypass(struct rh_module *m, void *const *blocks, uint3
     enum rh_status status = check_loop(&b);
     if (status == RH_OK) {
         b.builder = LLVMCreateBuilderInContext(m->context);
+        rh_debug_vars_begin(&b.debug_vars, m->llvm);
         build(&b, text, constraints);
+        rh_debug_vars_end(&b.debug_vars);
         LLVMDisposeBuilder(b.builder);
     }
     rh_vec_free(&b.blocks);

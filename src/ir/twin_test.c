@@ -204,7 +204,7 @@ static struct rh_module *open_loop(struct workshop *w, const char *body)
         "  %%start = load i32, ptr %%p, !dbg !8\n"
         "  br label %%loop, !dbg !8\n"
         "loop:\n"
-        "  %%i = phi i32 [ %%start, %%entry ], [ %%next, %%latch ]\n"
+        "  %%i = phi i32 [ %%start, %%entry ], [ %%next, %%latch ], !dbg !8\n"
         "  #dbg_value(i32 %%i, !6, !DIExpression(), !7)\n"
         "  %%next = add i32 %%i, 1, !dbg !7\n"
         "  #dbg_value(!DIArgList(i32 %%i, i32 %%n), !6, !DIExpression(DW_OP_LLVM_arg, 0,"
@@ -358,6 +358,42 @@ static void test_values_meet_behind_a_gate(void **state)
     rh_ir_close(m);
 }
 
+/* The copy of a loop keeps the lines of the loop, and says the same of its own values. */
+static void test_bypass_in_detail(void **state)
+{
+    struct workshop *w = *state;
+    struct rh_module *m = open_loop(w, "br label %latch");
+    struct rh_function *f = rh_ir_find_function(m, "f");
+    struct twin_loops loops = {0};
+    struct rh_twin *twin;
+    assert_ok(rh_rewrite_twin_begin(m, f, &f->blocks[1], 1, "# ${0:l}", "!i", &twin));
+    find_loops(f, twin, &loops);
+    rh_rewrite_twin_finish(twin);
+    assert_int_equal(bypass_loops(m, &loops, "# ${0:l}"), 1);
+    assert_ok(rh_ir_verify(m));
+
+    unsigned sums = 0;
+    LLVMBasicBlockRef loop = NULL;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f->value->handle); b;
+         b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef it = LLVMGetFirstInstruction(b); it; it = LLVMGetNextInstruction(it)) {
+            if (LLVMGetInstructionOpcode(it) != LLVMAdd ||
+                !LLVMIsAConstantInt(LLVMGetOperand(it, 1)))
+                continue;
+            assert_int_equal(line_of(it), 2);
+            sums++;
+            loop = b;
+        }
+    }
+    assert_int_equal(sums, 3);
+    LLVMSetValueName2(LLVMGetFirstInstruction(loop), "passing", 7);
+    const char *text = print_function(w, m, "f");
+    assert_order(text, "%passing = phi", "dbg_value(i32 %passing,", "dbg_value(i1 poison,",
+                 "dbg_value(i32 %start,");
+    assert_int_equal(count_said(text), 9);
+    rh_ir_close(m);
+}
+
 #define TEST(body) cmocka_unit_test_setup_teardown(body, open_workshop, close_workshop)
 
 int main(void)
@@ -365,7 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_twins_compute_the_same),         TEST(test_twins_of_odd_shapes),
         TEST(test_unfit_functions_are_left_alone), TEST(test_gate_in_detail),
-        TEST(test_values_meet_behind_a_gate),
+        TEST(test_values_meet_behind_a_gate),      TEST(test_bypass_in_detail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,8 @@ def compile_program(compiler, sources, program, options):
     env = dict(os.environ, XDG_DATA_HOME=os.path.dirname(program))
     done = subprocess.run([*compiler, *options, *sources, "-o", program], env=env, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode:
+    bare = re.search(r"racehive: warning: .* is not instrumented", done.stdout)
+    if done.returncode or bare:
         raise BuildError(f"{' '.join(compiler)} failed on {', '.join(sources)}:\n{done.stdout}")
 
 
