@@ -28,7 +28,7 @@
 
 enum {
     MODULE_LEVEL = 3,       /* of zstd: the link waits for it */
-    ANALYSIS_SECONDS = 170, /* nobody waits longer for a link */
+    ANALYSIS_SECONDS = 600, /* without candidates no run knows what to look for: worth a wait */
     BEST_CANDIDATES = 4096, /* that an image carries, for runs that nobody commands */
 };
 

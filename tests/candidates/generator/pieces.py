@@ -174,7 +174,8 @@ class PieceMaker:
         target = self._target(leaf)
         if leaf.is_pointer:
             if kind == "read":
-                return [f"int *at = {target}; {tag}", "keep((unsigned long)*at);"]
+                at = f"at_{tag.split()[1]}"
+                return [f"int *{at} = {target}; {tag}", f"keep((unsigned long)*{at});"]
             return [f"{target} = &targets[next() % 4]; {tag}"]
         if not leaf.bits and self.rng.random() < 0.2:
             target = f"*(volatile {leaf.ctype} *)&{target}"
