@@ -358,6 +358,9 @@ enum { FLOW_MOST_NAMES = 4 };
 /* The names, at most FLOW_MOST_NAMES, that a name has after renaming. */
 uint32_t flow_rename(struct rh_flow *f, uint32_t name, const struct flow_renames *r,
                      uint32_t out[FLOW_MOST_NAMES]);
+/* What a call gives for a parameter; NULL if that is not known. */
+const struct rh_value *flow_given(const struct flow_event *ev, const struct rh_function *callee,
+                                  const struct rh_value *param);
 /* A callee's name in the terms of its caller; FLOW_NONE if there is none. */
 uint32_t flow_name_at_caller(struct rh_flow *f, uint32_t name, uint32_t caller,
                              const struct flow_event *ev, const struct rh_function *callee);

@@ -148,22 +148,29 @@ uint32_t flow_locks_meet(struct rh_flow *f, uint32_t a, uint32_t b)
 
 /* --- taking and releasing --- */
 
-/* How the lock at a pointer is called: as the code reaches it, and by where it is if that is one
- * place of one block. */
-static uint32_t name_lock(struct rh_flow *f, uint32_t instance, const struct rh_value *pointer,
-                          uint32_t out[2])
+/* What lies so far behind the pointer, called by where it is; FLOW_NONE if that is not one place of
+ * one block. */
+static uint32_t name_place(struct rh_flow *f, uint32_t instance, const struct rh_value *pointer,
+                           int64_t offset)
 {
     const struct rh_idset *cells = rh_pointsto_of(f->pointsto, instance, pointer);
     uint64_t at = 0;
     uint32_t cell;
-    out[0] = flow_name_of(f, instance, pointer);
     if (rh_idset_count(cells) != 1 || !rh_idset_next(cells, &at, &cell))
-        return 1;
+        return FLOW_NONE;
     const struct rh_cell *c = rh_pointsto_cell(f->pointsto, cell);
     if (c->stride || !flow_is_single(f, c->object))
-        return 1;
-    out[1] = flow_name_of_object(f, c->object, c->offset);
-    return out[0] == out[1] ? 1 : 2;
+        return FLOW_NONE;
+    return flow_name_of_object(f, c->object, c->offset + offset);
+}
+
+/* How the lock at a pointer is called: as the code reaches it, and by where it is. */
+static uint32_t name_lock(struct rh_flow *f, uint32_t instance, const struct rh_value *pointer,
+                          uint32_t out[2])
+{
+    out[0] = flow_name_of(f, instance, pointer);
+    out[1] = name_place(f, instance, pointer, 0);
+    return out[1] == FLOW_NONE || out[0] == out[1] ? 1 : 2;
 }
 
 uint32_t flow_locks_take(struct rh_flow *f, uint32_t locks, uint32_t instance,
@@ -453,23 +460,39 @@ static void add_kept(struct rh_flow *f, const struct flow_lockset *s, struct lea
     }
 }
 
+/* The lock that a callee took through one of its parameters, by where it is: in the callee that may
+ * be many places, and one for the caller. */
+static uint32_t name_given_place(struct rh_flow *f, uint32_t name, uint32_t caller,
+                                 const struct flow_event *ev, const struct rh_function *callee)
+{
+    const struct flow_name *n = &f->names.data[name];
+    const struct flow_node *root = &f->nodes.data[n->node];
+    const struct rh_value *arg =
+        root->kind == NODE_ARG && !n->term_count ? flow_given(ev, callee, root->value) : NULL;
+    return arg ? name_place(f, caller, arg, n->offset) : FLOW_NONE;
+}
+
 /* Locks that the callee leaves held, in the caller's terms. */
 static void add_left(struct rh_flow *f, uint32_t caller, const struct flow_event *ev,
                      const struct leaving *l, struct draft *d)
 {
     const struct rh_function *fn = f->bodies[l->callee->instance].fn;
     for (uint32_t i = 0; i < l->exit->count; i++) {
-        struct flow_held h = l->exit->held[i];
-        uint32_t name = flow_name_at_caller(f, h.name, caller, ev, fn);
-        if (name == FLOW_NONE || h.pending)
-            continue;
-        if (!f->names.data[name].call) {
-            f->names.data[name].call = f->names.data[h.name].call;
-            f->names.data[name].pointer = f->names.data[h.name].pointer;
+        const struct flow_held *left = &l->exit->held[i];
+        uint32_t names[] = {flow_name_at_caller(f, left->name, caller, ev, fn),
+                            name_given_place(f, left->name, caller, ev, fn)};
+        for (uint32_t k = 0; k < 2 && !left->pending; k++) {
+            struct flow_held h = *left;
+            if (names[k] == FLOW_NONE || (k && names[1] == names[0]))
+                continue;
+            if (!f->names.data[names[k]].call) {
+                f->names.data[names[k]].call = f->names.data[h.name].call;
+                f->names.data[names[k]].pointer = f->names.data[h.name].pointer;
+            }
+            h.name = names[k];
+            h.group = l->groups[h.group] != FLOW_NONE ? l->groups[h.group] : MOST_ENTRIES + h.group;
+            add_held(d, h);
         }
-        h.name = name;
-        h.group = l->groups[h.group] != FLOW_NONE ? l->groups[h.group] : MOST_ENTRIES + h.group;
-        add_held(d, h);
     }
 }
 

@@ -40,6 +40,36 @@ static void test_wrapper_functions(void **state)
         {"w:behind", "w:behind", RACY});
 }
 
+/* The optimiser knows better than the code what a pointer points to: the lock is taken through it,
+ * the memory accessed by its name. */
+static void test_wrapper_of_one_place(void **state)
+{
+    (void)state;
+    check_case(
+        "@home = internal global ptr null\n"
+        "define void @take(ptr %l) noinline {\n" LOCK(
+            "%l") "  ret void\n}\n"
+                  "define void @drop(ptr %l) noinline {\n" UNLOCK(
+                      "%l") "  ret void\n}\n"
+                            "define ptr @w(ptr %p) {\n"
+                            "  %l = load ptr, ptr @home\n"
+                            "  call void @take(ptr %l)\n" READ(
+                                "one", "@x") "  call void @drop(ptr %l)\n"
+                                             "  call void @take(ptr @m)\n" READ(
+                                                 "two", "@x") "  call void @drop(ptr @m)\n"
+                                                              "  call void @take(ptr @n)\n" READ(
+                                                                  "three",
+                                                                  "@x") "  call void @drop(ptr "
+                                                                        "@n)\n" READ("behind", "@x")
+                                                                            RETURN
+        "define i32 @main() {\n"
+        "  %t = alloca i64\n"
+        "  %u = alloca i64\n"
+        "  store ptr @m, ptr @home\n" START("%t", "@w") START("%u", "@w") "  ret i32 0\n}\n",
+        {"w:one", "w:two", GUARDED}, {"w:one", "w:one", GUARDED}, {"w:one", "w:three", RACY},
+        {"w:one", "w:behind", RACY});
+}
+
 static void test_release_in_callee(void **state)
 {
     (void)state;
@@ -504,6 +534,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_global_lock),
         cmocka_unit_test(test_wrapper_functions),
+        cmocka_unit_test(test_wrapper_of_one_place),
         cmocka_unit_test(test_release_in_callee),
         cmocka_unit_test(test_balanced_callee),
         cmocka_unit_test(test_branches),

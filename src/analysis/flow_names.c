@@ -555,13 +555,13 @@ struct call_site {
     const struct rh_function *callee;
 };
 
-/* What the caller gave for a parameter; NULL if that is not known. */
-static const struct rh_value *given(const struct call_site *c, const struct rh_value *param)
+const struct rh_value *flow_given(const struct flow_event *ev, const struct rh_function *callee,
+                                  const struct rh_value *param)
 {
-    for (uint32_t i = 0; c->ev->direct && i < c->callee->arg_count; i++)
-        if (c->callee->args[i] == param && i < c->ev->inst->op_count && !param->is_by_value &&
-            c->ev->inst->ops[i]->type == param->type)
-            return c->ev->inst->ops[i];
+    for (uint32_t i = 0; ev->direct && i < callee->arg_count; i++)
+        if (callee->args[i] == param && i < ev->inst->op_count && !param->is_by_value &&
+            ev->inst->ops[i]->type == param->type)
+            return ev->inst->ops[i];
     return NULL;
 }
 
@@ -576,7 +576,7 @@ static uint32_t node_at(struct rh_flow *f, uint32_t node, const struct call_site
         return node;
     switch (n.kind) {
     case NODE_ARG:
-        arg = given(c, n.value);
+        arg = flow_given(c->ev, c->callee, n.value);
         return arg ? flow_node_of(f, c->caller, arg) : FLOW_NONE;
     case NODE_LOAD:
         return make_load(f, n.value, n.num, name_at(f, n.a, c));
@@ -597,7 +597,7 @@ static uint32_t name_at(struct rh_flow *f, uint32_t name, const struct call_site
     if (n.absolute)
         return name;
     if (root->kind == NODE_ARG) {
-        const struct rh_value *arg = given(c, root->value);
+        const struct rh_value *arg = flow_given(c->ev, c->callee, root->value);
         if (!arg)
             return FLOW_NONE;
         uint32_t base = flow_name_of(f, c->caller, arg);
