@@ -16,7 +16,7 @@ struct options {
     const char *file;
     const char *function;
     const char *why_not;
-    uint64_t line; /* 0: any */
+    uint64_t line;  /* 0: any */
     uint64_t limit; /* UINT64_MAX if not given; 0 shows all */
 };
 
