@@ -395,9 +395,11 @@ void flow_finish_overlaps(struct rh_flow *f)
         if (t->public.kind == RH_THREAD_CALLER)
             overlap_callers(f, t);
     }
-    /* A signal may come to several threads at once. */
+    /* A signal may come to several threads at once; and one of a class that starts others of its
+     * class, by itself or by those it starts, runs beside them. */
     rh_vec_each (struct flow_thread, t, &f->threads) {
-        if (t->public.kind == RH_THREAD_HANDLER && any_created)
+        if ((t->public.kind == RH_THREAD_HANDLER && any_created) ||
+            rh_idset_has(&t->descendants, t->public.id))
             note_overlap(f, t->public.id, t->public.id);
         t->public.many = rh_bitset_test(&t->overlaps, t->public.id);
     }

@@ -288,6 +288,22 @@ static void test_helpers_of_many(void **state)
                {"main:end", "w:own", SERIAL});
 }
 
+/* Each starts one of its own class, by itself or by another's help, and waits for it. */
+static void test_classes_that_start_themselves(void **state)
+{
+    (void)state;
+    check_case("define ptr @w(ptr %p) {\n"
+               "  %t = alloca i64\n" START("%t", "@w") READ("x", "@x") JOIN("h", "%t")
+                   RETURN MAIN READ("begin", "@x") START("%t", "@w") JOIN("a", "%t") END,
+               {"w:x", "w:x", RACY}, {"main:begin", "w:x", SERIAL});
+    check_case("define ptr @v(ptr %p) {\n"
+               "  %t = alloca i64\n" START("%t", "@w") READ("x", "@x") JOIN("h", "%t") RETURN
+               "define ptr @w(ptr %p) {\n"
+               "  %t = alloca i64\n" START("%t", "@v") READ("x", "@x") JOIN("h", "%t")
+                   RETURN MAIN START("%t", "@v") END,
+               {"v:x", "v:x", RACY}, {"w:x", "w:x", RACY}, {"v:x", "w:x", RACY});
+}
+
 static void test_siblings(void **state)
 {
     (void)state;
@@ -508,6 +524,7 @@ int main(void)
         cmocka_unit_test(test_bound_in_memory),
         cmocka_unit_test(test_nested_starts),
         cmocka_unit_test(test_helpers_of_many),
+        cmocka_unit_test(test_classes_that_start_themselves),
         cmocka_unit_test(test_siblings),
         cmocka_unit_test(test_left_behind),
         cmocka_unit_test(test_threads_that_exit),
