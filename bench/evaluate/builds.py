@@ -1,7 +1,6 @@
 """The ways in which a subject is built, and when it must be built again."""
 import hashlib
 import os
-import stat
 import subprocess
 
 import reports
@@ -27,22 +26,14 @@ class BenchError(Exception):
     pass
 
 
-def write_wrapper(path, compiler, flags):
-    """A compiler with flags that build systems cannot lose. Some turn warnings into errors."""
-    with open(path, "w") as file:
-        file.write(f'#!/bin/sh\nexec {compiler} --start-no-unused-arguments {" ".join(flags)} '
-                   '--end-no-unused-arguments "$@"\n')
-    os.chmod(path, stat.S_IRWXU)
-    return path
-
-
 def compilers(options, how):
     """(C compiler, C++ compiler) of a build."""
     if how == "keyed":
         return tuple(os.path.join(options.build, "bin", name)
                      for name in ("racehive-cc", "racehive-c++"))
     plain = {"cc": reports.tools.CLANG, "c++": reports.tools.CLANGXX}
-    return tuple(write_wrapper(os.path.join(options.work, f"{how}-{name}"), compiler, ADDED[how])
+    return tuple(reports.tools.write_wrapper(os.path.join(options.work, f"{how}-{name}"), compiler,
+                                             ADDED[how])
                  for name, compiler in plain.items())
 
 

@@ -296,6 +296,11 @@ static void test_classes_that_start_themselves(void **state)
                "  %t = alloca i64\n" START("%t", "@w") READ("x", "@x") JOIN("h", "%t")
                    RETURN MAIN READ("begin", "@x") START("%t", "@w") JOIN("a", "%t") END,
                {"w:x", "w:x", RACY}, {"main:begin", "w:x", SERIAL});
+    /* Who waits for the first does not wait for those that it started. */
+    check_case("define ptr @w(ptr %p) {\n"
+               "  %t = alloca i64\n" START("%t", "@w") READ("x", "@x") RETURN MAIN START("%t", "@w")
+                   JOIN("a", "%t") READ("end", "@x") END,
+               {"w:x", "w:x", RACY}, {"main:end", "w:x", RACY});
     check_case("define ptr @v(ptr %p) {\n"
                "  %t = alloca i64\n" START("%t", "@w") READ("x", "@x") JOIN("h", "%t") RETURN
                "define ptr @w(ptr %p) {\n"

@@ -40,12 +40,15 @@ def read_callers(sources):
     return {place: calls.get(name, set()) for place, name in functions.items()}
 
 
-def is_moved(race, pairs, callers):
+def is_moved(race, candidates, callers):
     """The optimiser may read what a function is about to read in its caller, and pass the value.
-    Then it is at the line of the call, on which the programs do nothing else."""
-    first, second = race
-    return any(tools.pair(a, b) in pairs for a in {first, *callers[first]}
-               for b in {second, *callers[second]})
+    Then the read is at the line of the call, on which the programs do nothing else."""
+    def stands_for(side, place):
+        at = tools.place_of(side)
+        return at == place or (side["access"] == "read" and at in callers[place])
+
+    return any(stands_for(c["first"], a) and stands_for(c["second"], b)
+               for c in candidates for a, b in (race, race[::-1]))
 
 
 def judge(truth, candidates, sources):
@@ -55,7 +58,7 @@ def judge(truth, candidates, sources):
     races = {places(r) for r in truth["races"]}
     missing = races - pairs
     callers = read_callers(sources) if missing else {}
-    moved = {race for race in missing if is_moved(race, pairs, callers)}
+    moved = {race for race in missing if is_moved(race, candidates, callers)}
     for race in sorted(missing - moved):
         complaints.append(f"true race without a candidate: {tools.show(race)}")
     if truth["mode"] == "guarded":
@@ -63,8 +66,8 @@ def judge(truth, candidates, sources):
             complaints.append(f"candidate in a guarded program: {describe(c)}")
     free = {(p["file"], p["line"]) for p in truth["race_free"]}
     touched = {place for p in pairs for place in p}
-    return complaints, {"races": len(races), "moved": len(moved), "candidates": len(candidates), "pairs": len(pairs),
-                        "false pairs": sum(1 for p in pairs if set(p) & free),
+    return complaints, {"races": len(races), "moved": len(moved), "candidates": len(candidates),
+                        "pairs": len(pairs), "false pairs": sum(1 for p in pairs if set(p) & free),
                         "race-free lines": len(free), "touched": len(free & touched)}
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,15 @@ def compile_program(compiler, sources, program, options):
     bare = re.search(r"racehive: warning: .* is not instrumented", done.stdout)
     if done.returncode or bare:
         raise BuildError(f"{' '.join(compiler)} failed on {', '.join(sources)}:\n{done.stdout}")
+
+
+def write_wrapper(path, compiler, flags):
+    """A compiler with flags that build systems cannot lose. Some turn warnings into errors."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f'#!/bin/sh\nexec {compiler} --start-no-unused-arguments {" ".join(flags)} '
+                   '--end-no-unused-arguments "$@"\n')
+    os.chmod(path, stat.S_IRWXU)
+    return path
 
 
 # ---- ThreadSanitizer ----
