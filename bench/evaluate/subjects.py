@@ -42,8 +42,10 @@ PROGRAMS = {
     "redis": "redis/src/redis-server",
     "sqlite3": "sqlite3/sqlite3_threads",
     "leveldb": "build/db_bench",
+    "x264": "x264/x264",
+    "unbound": "unbound/unbound",
 }
-SERVERS = ("memcached", "redis")   # they wait to be asked: their wall time is that of the load
+SERVERS = ("memcached", "redis", "unbound")   # they wait to be asked: their wall time is that of the load
 QUICK_PROGRAMS = ("pbzip2",)
 
 

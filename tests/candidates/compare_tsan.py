@@ -59,12 +59,14 @@ def pairs_of(candidates):
 
 
 def ask(racehive, program, races):
-    """The candidates with a site on a line of each race."""
+    """The candidates with a site on a line of each race, or in its function if it has no line."""
     candidates = []
-    lines = {next((place for place in race if isinstance(place[1], int)), None) for race in races}
-    for name, line in sorted(lines - {None}):
-        done = subprocess.run([racehive, "candidates", "--json", f"--file={name}", f"--line={line}",
-                               program], stdout=subprocess.PIPE, check=True)
+    places = {next((place for place in race if isinstance(place[1], int)), race[0])
+              for race in races}
+    for name, place in sorted(places, key=tools.place_order):
+        option = "--line" if isinstance(place, int) else "--function"
+        done = subprocess.run([racehive, "candidates", "--json", f"--file={name}",
+                               f"{option}={place}", program], stdout=subprocess.PIPE, check=True)
         candidates += tools.read_candidates(done.stdout)
     return candidates
 

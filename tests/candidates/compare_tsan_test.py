@@ -67,10 +67,14 @@ SUMMARY: ThreadSanitizer: data race /src/b.c in tick
 ==================
 """
 
-# A racehive that knows one race, and tells it to those who ask for a line of it.
+# The same where no side has a line.
+NAMELESS = LINELESS.replace("#0 work /src/b.c:9:59", "#0 work /src/b.c")
+
+# A racehive that knows one race, and tells it to those who ask for a line or function of it.
 RACEHIVE = """#!/bin/sh
 case "$*" in
 "candidates --json --file=double_checked.c --line=13 prog") cat "$0.json" ;;
+"candidates --json --file=b.c --function=tick prog") cat "$0.json" ;;
 *) echo '{"candidates": []}' ;;
 esac
 """
@@ -146,20 +150,33 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("race without a candidate: b.c:9 and b.c:tick\n", text)
 
-    def test_racehive_is_asked_for_each_line(self):
+    def ask(self, known, log, function="f"):
         with tempfile.TemporaryDirectory() as folder:
-            racehive = os.path.join(folder, "racehive")
-            with open(racehive, "w", encoding="utf-8") as file:
-                file.write(RACEHIVE)
+            racehive, path = (os.path.join(folder, name) for name in ("racehive", "log"))
+            for name, text in ((racehive, RACEHIVE), (path, log),
+                               (racehive + ".json", json.dumps(candidates(known, function)))):
+                with open(name, "w", encoding="utf-8") as file:
+                    file.write(text)
             os.chmod(racehive, 0o700)
-            with open(racehive + ".json", "w", encoding="utf-8") as file:
-                json.dump(candidates(RACES[2:]), file)
             done = subprocess.run([sys.executable, os.path.join(HERE, "compare_tsan.py"),
-                                   "--program=prog", f"--racehive={racehive}", f"--log={LOG}"],
+                                   "--program=prog", f"--racehive={racehive}", f"--log={path}"],
                                   stdout=subprocess.PIPE, text=True)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("3 races in the log, 2 without a candidate", done.stdout)
-        self.assertNotIn("race without a candidate: double_checked.c", done.stdout)
+        return done.returncode, done.stdout
+
+    def test_racehive_is_asked_for_each_line(self):
+        with open(LOG, encoding="utf-8") as file:
+            code, text = self.ask(RACES[2:], file.read())
+        self.assertEqual(code, 1)
+        self.assertIn("3 races in the log, 2 without a candidate", text)
+        self.assertNotIn("race without a candidate: double_checked.c", text)
+
+    def test_racehive_is_asked_for_functions_without_lines(self):
+        log = NAMELESS.replace("#0 work", "#0 tick")
+        code, text = self.ask([("b.c", 4, "b.c", 9)], log, function="tick")
+        self.assertEqual((code, text.split(",")[0]), (0, "1 races in the log"))
+        code, text = self.ask([("b.c", 4, "b.c", 9)], log, function="tock")
+        self.assertEqual(code, 1)
+        self.assertIn("race without a candidate: b.c:tick and b.c:tick\n", text)
 
     def test_sources_restrict_what_is_the_programs_own(self):
         with tempfile.TemporaryDirectory() as folder:
