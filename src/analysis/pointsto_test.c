@@ -160,6 +160,58 @@ static void copies_from_one_place_stay_apart(void **state)
     release(&s);
 }
 
+/* Arrays in the elements of arrays, in a struct that is copied whole: a pointer stored at any place
+ * is found at any place that may be the same, and nowhere behind the arrays. */
+static void arrays_are_copied_with_their_struct(void **state)
+{
+    (void)state;
+    struct solved s = solve(
+        "%item = type { [4 x ptr], i64 }\n%box = type { [8 x %item], ptr }\n"
+        "@from = internal global %box zeroinitializer\n@to = internal global %box zeroinitializer\n"
+        "define i32 @main(i64 %i, i64 %j) {\n"
+        "  %any = getelementptr %box, ptr @from, i64 0, i32 0, i64 %i, i32 0, i64 %j\n"
+        "  store ptr @a, ptr %any\n"
+        "  %last = getelementptr %box, ptr @from, i64 0, i32 1\n"
+        "  store ptr @b, ptr %last\n"
+        "  call void @llvm.memcpy.p0.p0.i64(ptr @to, ptr @from, i64 328, i1 false)\n"
+        "  %third = getelementptr %box, ptr @to, i64 0, i32 0, i64 3, i32 0, i64 2\n"
+        "  %x = load ptr, ptr %third\n"
+        "  %behind = getelementptr %box, ptr @to, i64 0, i32 1\n"
+        "  %y = load ptr, ptr %behind\n"
+        "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "x", "b"));
+    assert_true(points_to(&s, "main", "y", "b"));
+    assert_false(points_to(&s, "main", "y", "a"));
+    release(&s);
+}
+
+static void elements_are_copied_with_their_arrays(void **state)
+{
+    (void)state;
+    struct solved s = solve(
+        "%item = type { [40 x ptr], ptr }\n"
+        "@from = internal global [4 x %item] zeroinitializer\n"
+        "@to = internal global %item zeroinitializer\n"
+        "define i32 @main(i64 %i, i64 %j, i64 %k) {\n"
+        "  %any = getelementptr [4 x %item], ptr @from, i64 0, i64 %i, i32 0, i64 %j\n"
+        "  store ptr @a, ptr %any\n"
+        "  %last = getelementptr [4 x %item], ptr @from, i64 0, i64 %i, i32 1\n"
+        "  store ptr @b, ptr %last\n"
+        "  %item = getelementptr [4 x %item], ptr @from, i64 0, i64 %k\n"
+        "  call void @llvm.memcpy.p0.p0.i64(ptr @to, ptr %item, i64 328, i1 false)\n"
+        "  %third = getelementptr %item, ptr @to, i64 0, i32 0, i64 2\n"
+        "  %x = load ptr, ptr %third\n"
+        "  %behind = getelementptr %item, ptr @to, i64 0, i32 1\n"
+        "  %y = load ptr, ptr %behind\n"
+        "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "x", "b"));
+    assert_true(points_to(&s, "main", "y", "b"));
+    assert_false(points_to(&s, "main", "y", "a"));
+    release(&s);
+}
+
 static void blocks_of_wrappers_differ_by_caller(void **state)
 {
     (void)state;
@@ -278,6 +330,8 @@ int main(void)
         cmocka_unit_test(structs_are_copied_member_by_member),
         cmocka_unit_test(copies_of_unknown_length_mix),
         cmocka_unit_test(copies_from_one_place_stay_apart),
+        cmocka_unit_test(arrays_are_copied_with_their_struct),
+        cmocka_unit_test(elements_are_copied_with_their_arrays),
         cmocka_unit_test(blocks_of_wrappers_differ_by_caller),
         cmocka_unit_test(pointers_survive_integers),
         cmocka_unit_test(threads_begin_where_pointers_say),

@@ -277,7 +277,8 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
 {
     struct rh_cell c = p->cells.data[cell];
     const struct object *o = &p->objects.data[c.object];
-    if (o->public.kind == RH_OBJECT_OUTSIDE) { /* it has no inside */
+    /* The outside and functions have no inside. */
+    if (o->public.kind == RH_OBJECT_OUTSIDE || o->public.kind == RH_OBJECT_FUNCTION) {
         *out = cell;
         return true;
     }
@@ -572,18 +573,28 @@ static bool place_in_copy(const struct rh_pointsto *p, const struct copy *copy,
     }
     if (!rh_cells_overlap(from, copy->bytes < INT32_MAX ? copy->bytes : 0, field, RH_POINTER_BYTES))
         return false;
-    if (from->stride && !field->stride && copy->bytes <= from->stride) {
+    bool is_element = from->stride && !from->span && copy->bytes <= from->stride;
+    if (is_element && !field->stride) {
         out->offset = ((field->offset - from->offset) % from->stride + from->stride) % from->stride;
         return out->offset < bytes;
     }
     if (!from->stride && field->offset >= from->offset) {
         out->offset = field->offset - from->offset;
-        out->stride = field->stride;
+        out->stride = rh_cell_stride(field);
+        out->end = field->end == INT64_MAX ? INT64_MAX : field->end - from->offset;
         return out->offset < bytes;
     }
-    if (from->stride == field->stride && copy->bytes <= from->stride) {
-        out->offset = ((field->offset - from->offset) % from->stride + from->stride) % from->stride;
-        return out->offset < bytes;
+    if (is_element && from->stride == field->stride) {
+        int64_t stride = from->stride, apart = (field->offset - from->offset) % stride;
+        out->offset = (apart + stride) % stride;
+        if (!field->span)
+            return out->offset < bytes;
+        if (out->offset + field->span + RH_POINTER_BYTES <= stride) {
+            out->stride = field->step;
+            out->end = out->offset + field->span + field->step;
+            return out->offset < bytes;
+        }
+        out->offset = 0; /* begun by one element, ended by the next */
     }
     out->stride = RH_POINTER_BYTES;
     return true;
@@ -597,8 +608,11 @@ static void put_field(struct rh_pointsto *p, uint32_t copy, const struct field *
     uint32_t cell;
     if (c.object == p->copies.data[copy].middle)
         return;
-    if (f.stride)
-        by.extent = p->copies.data[copy].bytes;
+    if (f.stride) {
+        uint64_t end = f.end == INT64_MAX ? p->copies.data[copy].bytes : (uint64_t)f.end;
+        by.start = f.offset;
+        by.extent = end - (uint64_t)f.offset;
+    }
     if (!c.stride) {
         int64_t begin, end;
         pt_reach(&p->objects.data[c.object], c.offset, &begin, &end);
