@@ -15,7 +15,8 @@ import builds
 import reports
 import subjects
 
-RUN_LIMIT = 200   # seconds; only a tool that hangs comes near
+RUN_LIMIT = 100    # seconds; only a tool that hangs comes near
+HIVE_LIMIT = 300   # the same for the hive, which opens its pool before it gives a run
 
 # What an arm is: the build it runs, its scale, what it is compared with, the options of
 # `racehive run` (asked) or the valgrind tool, and all of that in words.
@@ -210,7 +211,7 @@ class AskedArm(Arm):
 
     def ask(self, command):
         """Hands a command to the hive's next run, as soon as there is one."""
-        limit = time.monotonic() + RUN_LIMIT
+        limit = time.monotonic() + HIVE_LIMIT
         while True:
             try:
                 fd = os.open(self.go, os.O_WRONLY | os.O_NONBLOCK)

@@ -111,6 +111,25 @@ static void an_index_reaches_every_element(void **state)
     release(&s);
 }
 
+/* table[i + 3], of which the optimiser makes (table + i) + 3: i may be -2. With `inbounds` it is an
+ * element behind one that there is. */
+static void a_sum_of_indices_reaches_every_element(void **state)
+{
+    (void)state;
+    struct solved s = solve("define i32 @main(i64 %i) {\n"
+                            "  %e = getelementptr [4 x ptr], ptr @table, i64 0, i64 %i\n"
+                            "  %f = getelementptr i8, ptr %e, i64 24\n"
+                            "  store ptr @a, ptr %f\n"
+                            "  %g = getelementptr inbounds i8, ptr %e, i64 24\n"
+                            "  store ptr @b, ptr %g\n"
+                            "  %second = getelementptr i8, ptr @table, i64 8\n"
+                            "  %x = load ptr, ptr %second\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "x", "b"));
+    release(&s);
+}
+
 static void structs_are_copied_member_by_member(void **state)
 {
     (void)state;
@@ -327,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fields_are_told_apart),
         cmocka_unit_test(an_index_reaches_every_element),
+        cmocka_unit_test(a_sum_of_indices_reaches_every_element),
         cmocka_unit_test(structs_are_copied_member_by_member),
         cmocka_unit_test(copies_of_unknown_length_mix),
         cmocka_unit_test(copies_from_one_place_stay_apart),

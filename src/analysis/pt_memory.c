@@ -289,6 +289,9 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
     if (by->stride) {
         if (!c.stride || !shift_inner(o, &c, by))
             shift_outer(o, &c, by);
+    } else if (c.stride >= RH_POINTER_BYTES && by->loose) {
+        int64_t stride = c.stride;
+        c.offset += (by->offset % stride + stride) % stride;
     } else if (c.stride == 0 || c.stride >= RH_POINTER_BYTES) {
         c.offset += by->offset;
     } else if (by->offset < 0) { /* from a byte of the array back to what holds the array */

@@ -35,7 +35,7 @@ enum { MOST_TERMS = 4 };
 static uint32_t shifts_of(const struct rh_gep *gep, struct shift out[MOST_TERMS])
 {
     int64_t before = 0;
-    out[0] = (struct shift){.offset = gep->offset};
+    out[0] = (struct shift){.offset = gep->offset, .loose = gep->is_loose};
     if (gep->unknown || gep->term_count > MOST_TERMS) {
         out[0] = anywhere;
         return 1;

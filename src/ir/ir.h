@@ -164,6 +164,7 @@ struct rh_gep {
     struct rh_type *source; /* the type the indices walk through */
     int64_t offset;         /* sum of the constant indices; wraps */
     bool unknown;           /* passes a type whose size only the machine knows: the rest is void */
+    bool is_loose;          /* not `inbounds`: on its way it may be outside of the object */
     uint32_t term_count;
     struct rh_gep_term *terms;
 };

@@ -378,6 +378,7 @@ static void decode_gep(struct rh_snapshot *s, struct rh_value *v)
         }
         within = type;
     }
+    gep->is_loose = !LLVMIsInBounds(v->handle);
     v->gep = gep;
 }
 

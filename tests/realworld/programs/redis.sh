@@ -85,7 +85,7 @@ rw_test() {
 bench() {
     local port
     start_redis "${RW_IO_THREADS:-1}"
-    load_redis stream 8 "$(rw_scaled 120000 2000)"
+    load_redis stream 8 "$(rw_scaled 60000 2000)"
     stop_redis
 }
 

@@ -87,5 +87,5 @@ rw_bench() {
 
 rw_load() {
     echo "rm -f $RW_TMP/threads.db*; $(rw_command "$RW_DIR/sqlite3/sqlite3_threads" \
-        "$RW_TMP/threads.db" 2 "$(rw_scaled 20000 1000)")"
+        "$RW_TMP/threads.db" 2 "$(rw_scaled 5000 500)")"
 }
