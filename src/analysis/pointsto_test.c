@@ -130,6 +130,24 @@ static void a_sum_of_indices_reaches_every_element(void **state)
     release(&s);
 }
 
+static void a_sum_of_indices_reaches_every_inner_element(void **state)
+{
+    (void)state;
+    struct solved s =
+        solve("%row = type { i64, [6 x ptr], i64 }\n"
+              "@rows = internal global [4 x %row] zeroinitializer\n"
+              "define i32 @main(i64 %i, i64 %j) {\n"
+              "  %r = getelementptr inbounds [4 x %row], ptr @rows, i64 0, i64 %i, i32 1\n"
+              "  %e = getelementptr ptr, ptr %r, i64 %j\n"
+              "  %f = getelementptr i8, ptr %e, i64 8\n"
+              "  store ptr @a, ptr %f\n"
+              "  %first = getelementptr i8, ptr @rows, i64 72\n"
+              "  %x = load ptr, ptr %first\n"
+              "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    release(&s);
+}
+
 static void structs_are_copied_member_by_member(void **state)
 {
     (void)state;
@@ -208,22 +226,22 @@ static void arrays_are_copied_with_their_struct(void **state)
 static void elements_are_copied_with_their_arrays(void **state)
 {
     (void)state;
-    struct solved s = solve(
-        "%item = type { [40 x ptr], ptr }\n"
-        "@from = internal global [4 x %item] zeroinitializer\n"
-        "@to = internal global %item zeroinitializer\n"
-        "define i32 @main(i64 %i, i64 %j, i64 %k) {\n"
-        "  %any = getelementptr [4 x %item], ptr @from, i64 0, i64 %i, i32 0, i64 %j\n"
-        "  store ptr @a, ptr %any\n"
-        "  %last = getelementptr [4 x %item], ptr @from, i64 0, i64 %i, i32 1\n"
-        "  store ptr @b, ptr %last\n"
-        "  %item = getelementptr [4 x %item], ptr @from, i64 0, i64 %k\n"
-        "  call void @llvm.memcpy.p0.p0.i64(ptr @to, ptr %item, i64 328, i1 false)\n"
-        "  %third = getelementptr %item, ptr @to, i64 0, i32 0, i64 2\n"
-        "  %x = load ptr, ptr %third\n"
-        "  %behind = getelementptr %item, ptr @to, i64 0, i32 1\n"
-        "  %y = load ptr, ptr %behind\n"
-        "  ret i32 0\n}\n");
+    struct solved s =
+        solve("%item = type { [40 x ptr], ptr }\n"
+              "@from = internal global [4 x %item] zeroinitializer\n"
+              "@to = internal global %item zeroinitializer\n"
+              "define i32 @main(i64 %i, i64 %j, i64 %k) {\n"
+              "  %any = getelementptr [4 x %item], ptr @from, i64 0, i64 %i, i32 0, i64 %j\n"
+              "  store ptr @a, ptr %any\n"
+              "  %last = getelementptr [4 x %item], ptr @from, i64 0, i64 %i, i32 1\n"
+              "  store ptr @b, ptr %last\n"
+              "  %item = getelementptr [4 x %item], ptr @from, i64 0, i64 %k\n"
+              "  call void @llvm.memcpy.p0.p0.i64(ptr @to, ptr %item, i64 328, i1 false)\n"
+              "  %third = getelementptr %item, ptr @to, i64 0, i32 0, i64 2\n"
+              "  %x = load ptr, ptr %third\n"
+              "  %behind = getelementptr %item, ptr @to, i64 0, i32 1\n"
+              "  %y = load ptr, ptr %behind\n"
+              "  ret i32 0\n}\n");
     assert_true(points_to(&s, "main", "x", "a"));
     assert_false(points_to(&s, "main", "x", "b"));
     assert_true(points_to(&s, "main", "y", "b"));
@@ -347,6 +365,7 @@ int main(void)
         cmocka_unit_test(fields_are_told_apart),
         cmocka_unit_test(an_index_reaches_every_element),
         cmocka_unit_test(a_sum_of_indices_reaches_every_element),
+        cmocka_unit_test(a_sum_of_indices_reaches_every_inner_element),
         cmocka_unit_test(structs_are_copied_member_by_member),
         cmocka_unit_test(copies_of_unknown_length_mix),
         cmocka_unit_test(copies_from_one_place_stay_apart),

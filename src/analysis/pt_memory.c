@@ -273,6 +273,21 @@ static void shift_outer(const struct object *o, struct rh_cell *c, const struct 
     }
 }
 
+/* The index before may have been below zero by any number of elements. */
+static void shift_loosely(struct rh_cell *c, int64_t distance)
+{
+    int64_t stride = rh_cell_stride(c);
+    if (c->span) { /* by elements of the array within, or of the array: any word that fits */
+        *c = (struct rh_cell){.object = c->object,
+                              .stride = (uint32_t)stride,
+                              .offset = c->offset % stride,
+                              .end = c->end};
+    }
+    c->offset += (distance % stride + stride) % stride;
+    if (c->stride < RH_POINTER_BYTES)
+        *c = (struct rh_cell){.object = c->object, .stride = 1, .end = c->end};
+}
+
 bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint32_t *out)
 {
     struct rh_cell c = p->cells.data[cell];
@@ -290,8 +305,7 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
         if (!c.stride || !shift_inner(o, &c, by))
             shift_outer(o, &c, by);
     } else if (c.stride >= RH_POINTER_BYTES && by->loose) {
-        int64_t stride = c.stride;
-        c.offset += (by->offset % stride + stride) % stride;
+        shift_loosely(&c, by->offset);
     } else if (c.stride == 0 || c.stride >= RH_POINTER_BYTES) {
         c.offset += by->offset;
     } else if (by->offset < 0) { /* from a byte of the array back to what holds the array */

@@ -127,6 +127,8 @@ class Program:
         variable = self.random.randrange(self.variables)
         if not left:
             return f"{text} = &v{variable};"
+        if self.random.random() < 0.5:
+            return f"int **w = {text}; w{self.index(left[0])} = &v{variable};"
         n = self.random.randrange(left[0])
         return (f"int **w = {text}; for (int i = 0; i < V({n}); i++) w++; "
                 f"*w = &v{variable};")
@@ -151,8 +153,11 @@ class Program:
         return make()
 
     def make_read(self):
-        text, _, _ = self.walk()
+        text, _, left = self.walk(lambda at, left: at.struct is None and len(left) == 1 and
+                                  self.random.random() < 0.3)
         self.slots += 1
+        if left:
+            return f"int **w = {text}; slot{self.slots - 1} = w{self.index(left[0])};"
         return f"slot{self.slots - 1} = {text};"
 
     def write(self):

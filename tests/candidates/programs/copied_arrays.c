@@ -50,8 +50,8 @@ int main(void)
         fill(i % 8, i / 8 % 4, i / 32);
     copy(next());
     start(&thread, work, NULL);
-    shared = next(); // RACE: shared
-    lent = next(); // RACE: lent
+    shared = next();          // RACE: shared
+    lent = next();            // RACE: lent
     *sheet_copy.own = next(); // NORACE
     finish(thread);
     keep((unsigned long)(shared + lent + private_of_main));
