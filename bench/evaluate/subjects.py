@@ -45,7 +45,8 @@ PROGRAMS = {
     "x264": "x264/x264",
     "unbound": "unbound/unbound",
 }
-SERVERS = ("memcached", "redis", "unbound")   # they wait to be asked: their wall time is that of the load
+# They wait to be asked: their wall time is that of the load.
+SERVERS = ("memcached", "redis", "unbound")
 QUICK_PROGRAMS = ("pbzip2",)
 
 

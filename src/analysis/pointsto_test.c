@@ -143,8 +143,12 @@ static void a_sum_of_indices_reaches_every_inner_element(void **state)
               "  store ptr @a, ptr %f\n"
               "  %first = getelementptr i8, ptr @rows, i64 72\n"
               "  %x = load ptr, ptr %first\n"
+              "  %back = getelementptr i8, ptr %r, i64 -8\n"
+              "  store ptr @b, ptr %back\n"
+              "  %y = load ptr, ptr @rows\n"
               "  ret i32 0\n}\n");
     assert_true(points_to(&s, "main", "x", "a"));
+    assert_true(points_to(&s, "main", "y", "b"));
     release(&s);
 }
 

@@ -273,17 +273,21 @@ static void shift_outer(const struct object *o, struct rh_cell *c, const struct 
     }
 }
 
-/* The index before may have been below zero by any number of elements. */
+/* The index before may have been below zero by any number of elements, and the distance lead to an
+ * earlier member: the first place that fits may lie before the one that the cell begins with. */
 static void shift_loosely(struct rh_cell *c, int64_t distance)
 {
-    int64_t stride = rh_cell_stride(c);
-    if (c->span) { /* by elements of the array within, or of the array: any word that fits */
+    int64_t stride = rh_cell_stride(c), apart = (distance % stride + stride) % stride;
+    int64_t offset = c->offset + apart;
+    if (apart && offset >= stride)
+        offset -= stride;
+    if (c->span) /* by elements of the array within, or of the array: any word that fits */
         *c = (struct rh_cell){.object = c->object,
                               .stride = (uint32_t)stride,
-                              .offset = c->offset % stride,
-                              .end = c->end};
-    }
-    c->offset += (distance % stride + stride) % stride;
+                              .end = c->end,
+                              .offset = offset % stride};
+    else
+        c->offset = offset;
     if (c->stride < RH_POINTER_BYTES)
         *c = (struct rh_cell){.object = c->object, .stride = 1, .end = c->end};
 }

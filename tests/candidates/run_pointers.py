@@ -122,7 +122,7 @@ class Program:
         return self.make_store()
 
     def make_walk(self):
-        """Through a pointer that moves along an array, or from a member back to its struct."""
+        """Through a pointer into an array, that is indexed or moves along."""
         text, _, left = self.walk(lambda at, left: at.struct is None and len(left) == 1)
         variable = self.random.randrange(self.variables)
         if not left:
