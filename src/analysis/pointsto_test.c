@@ -152,6 +152,32 @@ static void a_sum_of_indices_reaches_every_inner_element(void **state)
     release(&s);
 }
 
+/* A pointer to the third element, whose index may be below zero, or never is. */
+static void an_index_below_zero_reaches_earlier_elements(void **state)
+{
+    (void)state;
+    struct solved s = solve("%box = type { ptr, [6 x ptr] }\n"
+                            "@box = internal global %box zeroinitializer\n"
+                            "@middle = internal global ptr null\n"
+                            "define i32 @main(i64 %i, i32 %n) {\n"
+                            "  %third = getelementptr i8, ptr @box, i64 24\n"
+                            "  store ptr %third, ptr @middle\n"
+                            "  store ptr @a, ptr @box\n"
+                            "  %second = getelementptr i8, ptr @box, i64 16\n"
+                            "  store ptr @b, ptr %second\n"
+                            "  %from = load ptr, ptr @middle\n"
+                            "  %any = getelementptr ptr, ptr %from, i64 %i\n"
+                            "  %x = load ptr, ptr %any\n"
+                            "  %up = zext i32 %n to i64\n"
+                            "  %later = getelementptr ptr, ptr %from, i64 %up\n"
+                            "  %y = load ptr, ptr %later\n"
+                            "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "b"));
+    assert_false(points_to(&s, "main", "x", "a")); /* before the array */
+    assert_false(points_to(&s, "main", "y", "b"));
+    release(&s);
+}
+
 static void structs_are_copied_member_by_member(void **state)
 {
     (void)state;
@@ -370,6 +396,7 @@ int main(void)
         cmocka_unit_test(an_index_reaches_every_element),
         cmocka_unit_test(a_sum_of_indices_reaches_every_element),
         cmocka_unit_test(a_sum_of_indices_reaches_every_inner_element),
+        cmocka_unit_test(an_index_below_zero_reaches_earlier_elements),
         cmocka_unit_test(structs_are_copied_member_by_member),
         cmocka_unit_test(copies_of_unknown_length_mix),
         cmocka_unit_test(copies_from_one_place_stay_apart),

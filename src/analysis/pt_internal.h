@@ -25,7 +25,8 @@ struct shift {
     uint64_t stride; /* 0: by `offset` alone */
     int64_t start;   /* with an extent: where the array begins, from the pointer */
     uint64_t extent;
-    bool down;  /* may also move towards the beginning */
+    bool down;  /* may also move towards the beginning, out of its array */
+    bool below; /* may also move towards the beginning of its array: p[i] with i < 0 */
     bool loose; /* from a pointer that may lie before the object: a[i + 5] as (a + i) + 5, i < 0 */
 };
 

@@ -233,7 +233,7 @@ static bool shift_inner(const struct object *o, struct rh_cell *c, const struct 
         step = 1;
         span = end - begin;
         offset = begin < offset ? begin : offset;
-    } else if (by->down || offset < begin) {
+    } else if (by->down || by->below || offset < begin) {
         offset = begin + ((offset - begin) % (int64_t)step + (int64_t)step) % (int64_t)step;
     }
     /* The same array once more; or one in the elements of the array within. */
@@ -253,9 +253,9 @@ static void shift_outer(const struct object *o, struct rh_cell *c, const struct 
     uint64_t stride = c->stride ? pt_gcd(c->stride, by->stride) : by->stride;
     if (c->span && stride != c->stride) /* the array within is not told apart any more */
         stride = pt_gcd(stride, c->step);
-    if (!c->stride)
+    if (!c->stride || by->below)
         find_array(o, c, by, &begin, &end);
-    int64_t from = c->stride ? c->offset : begin;
+    int64_t from = !c->stride || by->below ? begin : c->offset;
     if (!c->stride)
         c->end = end;
     if (stride != c->stride)
@@ -263,7 +263,7 @@ static void shift_outer(const struct object *o, struct rh_cell *c, const struct 
     c->stride = stride > UINT32_MAX ? 1 : (uint32_t)stride;
     c->offset += by->offset;
     /* a[i - 1] and pointers that move down: the first element that exists is meant. */
-    if ((by->down || c->offset < begin) && !(c->offset < 0 && !begin))
+    if ((by->down || by->below || c->offset < begin) && !(c->offset < 0 && !begin))
         c->offset = begin + ((c->offset - begin) % (int64_t)c->stride + c->stride) % c->stride;
     /* Elements smaller than a pointer are not told apart, nor are their members: any byte of
      * the array may be meant. */

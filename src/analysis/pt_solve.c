@@ -144,7 +144,8 @@ static void shift_cells(struct rh_pointsto *p, const struct rh_idset *cells,
 static bool same_shift(const struct shift *a, const struct shift *b)
 {
     return a->offset == b->offset && a->stride == b->stride && a->start == b->start &&
-           a->extent == b->extent && a->down == b->down && a->loose == b->loose;
+           a->extent == b->extent && a->down == b->down && a->below == b->below &&
+           a->loose == b->loose;
 }
 
 static const struct shift_edge *find_shift(const struct node *n, const struct shift *by)

@@ -159,6 +159,7 @@ struct rh_gep_term {
     int64_t scale;
     int64_t start;   /* where the array that is indexed begins, by the constant indices before it */
     uint64_t extent; /* bytes of that array; 0 if the type does not say */
+    bool is_pointer; /* the pointer itself is indexed: it may be to any element of the array */
 };
 struct rh_gep {
     struct rh_type *source; /* the type the indices walk through */
@@ -195,7 +196,7 @@ struct rh_value {
     bool is_ifunc;            /* of aliases */
     bool is_volatile;
     bool single_thread;      /* sync scope of one thread only: signal fences */
-    bool is_nonnull_wrap;    /* nsw, nuw or inbounds present: informative only */
+    bool never_wraps;        /* of sums and products: nsw; nuw if of 64 bits, as no index is so large */
     bool is_by_value;        /* argument that points to the callee's own copy (byval) */
     bool no_memory;          /* call that touches no memory at all */
     int64_t num;             /* constant integer, sign-extended; cut to 64 bits */

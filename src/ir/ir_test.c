@@ -220,7 +220,7 @@ static void test_details_of_operations(void **state)
     f = get_function(m, "arithmetic");
     assert_int_equal(get_value(f, "icmp")->predicate, 36); /* unsigned less than */
     assert_int_equal(get_value(f, "fcmp")->predicate, 4);  /* ordered less than */
-    assert_false(get_value(f, "add")->is_nonnull_wrap);
+    assert_false(get_value(f, "add")->never_wraps);
     v = get_value(f, "sub");
     assert_int_equal(v->op_count, 2);
     assert_ptr_equal(v->ops[0], get_value(f, "add"));
@@ -562,8 +562,9 @@ static void test_getelementptr(void **state)
     assert_ptr_equal(get_value(f, "index")->gep->terms[0].index, get_value(f, "j"));
     assert_ptr_equal(get_value(f, "row")->gep->terms[0].index, get_value(f, "i"));
     assert_string_equal(get_value(f, "row")->gep->source->name, "pair");
-    assert_true(get_value(f, "field")->is_nonnull_wrap);
-    assert_false(get_value(f, "row")->is_nonnull_wrap);
+    assert_false(get_value(f, "field")->gep->is_loose);
+    assert_true(get_value(f, "row")->gep->is_loose);
+    assert_true(get_value(f, "row")->gep->terms[0].is_pointer);
     rh_ir_close(m);
 }
 

@@ -279,7 +279,8 @@ static void read_fcmp(struct rh_snapshot *s, struct rh_value *v)
 static void read_wrapping(struct rh_snapshot *s, struct rh_value *v)
 {
     read_ops(s, v);
-    v->is_nonnull_wrap = LLVMGetNSW(v->handle) || LLVMGetNUW(v->handle);
+    v->never_wraps =
+        LLVMGetNSW(v->handle) || (v->type->bits >= 64 && LLVMGetNUW(v->handle));
 }
 
 static void read_indices(struct rh_snapshot *s, struct rh_value *v)
@@ -332,10 +333,12 @@ static bool get_constant_index(const struct rh_value *index, int64_t *number)
 }
 
 /* Adds index * scale. LLVM's address arithmetic wraps at the pointer's width. */
-/* `extent` is the size of the array that is indexed. An array of one element or none often ends a
- * struct whose memory goes on behind it: that says nothing. */
-static void add_index(struct rh_gep *gep, struct rh_value *index, uint64_t scale, uint64_t extent)
+/* An array of one element or none often ends a struct whose memory goes on behind it: its size says
+ * nothing. */
+static void add_index(struct rh_gep *gep, struct rh_value *index, uint64_t scale,
+                      const struct rh_type *array)
 {
+    uint64_t extent = array ? array->alloc_size : 0;
     int64_t number;
 
     if (get_constant_index(index, &number)) {
@@ -346,6 +349,7 @@ static void add_index(struct rh_gep *gep, struct rh_value *index, uint64_t scale
             .scale = (int64_t)scale,
             .start = gep->offset,
             .extent = extent > scale ? extent : 0,
+            .is_pointer = !array,
         };
     }
 }
@@ -374,7 +378,7 @@ static void decode_gep(struct rh_snapshot *s, struct rh_value *v)
             gep->unknown |= type->align == 0;
             add_index(gep, v->ops[i],
                       within && within->kind == RH_TYPE_VECTOR ? type->size : type->alloc_size,
-                      within ? within->alloc_size : 0);
+                      within);
         }
         within = type;
     }
@@ -385,7 +389,6 @@ static void decode_gep(struct rh_snapshot *s, struct rh_value *v)
 static void read_gep(struct rh_snapshot *s, struct rh_value *v)
 {
     read_ops(s, v);
-    v->is_nonnull_wrap = LLVMIsInBounds(v->handle);
     decode_gep(s, v);
 }
 
@@ -497,10 +500,8 @@ static void fill_expr(struct rh_snapshot *s, struct rh_value *v)
         v->op = RH_OP_OTHER;
         break;
     }
-    if (v->op == RH_OP_GEP) {
-        v->is_nonnull_wrap = LLVMIsInBounds(v->handle);
+    if (v->op == RH_OP_GEP)
         decode_gep(s, v);
-    }
 }
 
 void rh_snapshot_fill_constants(struct rh_snapshot *s)

@@ -49,16 +49,18 @@ class Member:
 class Program:
     def __init__(self, seed):
         self.random = random.Random(f"pointers {seed}")
-        self.variables, self.slots = self.random.randint(2, 5), 0
+        self.variables, self.slots, self.middles = self.random.randint(2, 5), 0, []
         self.usual = self.random.randrange(12)
         self.structs = []
         for number in range(self.random.randint(2, 5)):
             self.structs.append([self.make_member(f"m{i}", number)
                                  for i in range(self.random.randint(1, 5))])
         self.places = [self.make_place(i) for i in range(self.random.randint(2, 4))]
-        self.steps = [make() for make, most in (
-            (self.make_store, 10), (self.make_step, 20), (self.make_copy, 10), (self.make_read, 16))
-            for _ in range(self.random.randint(most // 2, most))]
+        self.steps = []
+        for make, most in ((self.make_store, 10), (self.make_step, 20), (self.make_copy, 10),
+                           (self.make_read, 16)):
+            for _ in range(self.random.randint(most // 2, most)):
+                self.steps.append(make())
 
     def make_dims(self):
         count = self.random.choice((0, 0, 1, 1, 2))
@@ -133,6 +135,44 @@ class Program:
         return (f"int **w = {text}; for (int i = 0; i < V({n}); i++) w++; "
                 f"*w = &v{variable};")
 
+    def point_to_middle(self):
+        """A static pointer that a step of its own sets to an element of an array, and the way from
+        there to another: (text, member), or None."""
+        text, at, left = self.walk(lambda at, left: len(left) == 1)
+        if not left:
+            return None
+        size = left[0]
+        middle = self.random.randrange(size)
+        target = (self.usual if self.random.random() < 0.8 else self.random.randrange(size)) % size
+        name = f"middle{len(self.middles)}"
+        kind = "int *" if at.struct is None else f"struct s{at.struct} "
+        self.middles.append(f"static {kind}*{name};")
+        self.steps.append(f"{name} = &{text}[{self.random.choice('WV')}({middle})];"
+                          if self.random.random() < 0.3 else f"{name} = &{text}[{middle}];")
+        way = self.random.choice((
+            f"{name}[W({target - middle})]", f"{name}[V({target}) - {middle}]",
+            f"{name}[{target} - V({middle})]", f"({name} - V({middle}))[{target}]",
+            f"({name} - {middle})[V({target})]"))
+        if target < middle and self.random.random() < 0.3:
+            self.steps.append(f"for (int i = 0; i < V({middle - target}); i++) {name}--;")
+            way = f"(*{name})"
+        return way, at
+
+    def make_middle(self):
+        """Through a pointer to the middle of an array, to lower elements as well."""
+        found = self.point_to_middle()
+        if not found:
+            return self.make_store()
+        text, at = found
+        return f"{self.finish(text, at)} = &v{self.random.randrange(self.variables)};"
+
+    def finish(self, text, at):
+        """On from an element to a pointer in it."""
+        while at.struct is not None:
+            at = self.random.choice(self.structs[at.struct])
+            text = f"{text}.{at.name}" + "".join(self.index(n) for n in at.dims)
+        return text
+
     def make_back(self):
         """To a member, and from there back to the struct that has it, to another member."""
         text, at, _ = self.walk(lambda at, left: at.struct is not None and not left)
@@ -149,16 +189,20 @@ class Program:
 
     def make_step(self):
         make = self.random.choices((self.make_store, self.make_copy, self.make_walk,
-                                    self.make_back), (4, 5, 2, 1))[0]
+                                    self.make_back, self.make_middle), (4, 5, 2, 1, 3))[0]
         return make()
 
     def make_read(self):
+        self.slots += 1
+        slot = f"slot{self.slots - 1}"
+        found = self.point_to_middle() if self.random.random() < 0.2 else None
+        if found:
+            return f"{slot} = {self.finish(*found)};"
         text, _, left = self.walk(lambda at, left: at.struct is None and len(left) == 1 and
                                   self.random.random() < 0.3)
-        self.slots += 1
         if left:
-            return f"int **w = {text}; slot{self.slots - 1} = w{self.index(left[0])};"
-        return f"slot{self.slots - 1} = {text};"
+            return f"int **w = {text}; {slot} = w{self.index(left[0])};"
+        return f"{slot} = {text};"
 
     def write(self):
         """(text, lines of the slots, lines of the variables)"""
@@ -170,7 +214,7 @@ class Program:
             star = "*" if p.name[0] == "h" else ""
             dims = "" if star else "".join(f"[{n}]" for n in p.dims)
             out.append(f"static struct s{p.struct} {star}{p.name}{dims};")
-        out += [f"static int v{i};" for i in range(self.variables)]
+        out += self.middles + [f"static int v{i};" for i in range(self.variables)]
         out += [f"static int *slot{i};" for i in range(self.slots)]
         for number, step in enumerate(self.steps):
             out.append(f"STEP step{number}(void) {{ {step} }}")
