@@ -54,6 +54,7 @@ struct rh_class {
 
 enum rh_pairs_flags {
     RH_PAIRS_BUSY_WAIT = 1, /* one side is a loop that waits for the other's write */
+    RH_PAIRS_VAGUE = 2,     /* a pointer may point to many objects */
 };
 
 #define RH_MANY_OBJECTS UINT32_MAX

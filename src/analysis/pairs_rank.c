@@ -141,6 +141,7 @@ static void rank_group(const struct rh_pairs_work *w, struct rh_group *g, uint8_
     if (a & b & LOCKED)
         held |= BOTH_LOCKED;
     g->flags = (a | b) & WAITS ? RH_PAIRS_BUSY_WAIT : 0;
+    g->flags |= (a | b) & VAGUE ? RH_PAIRS_VAGUE : 0;
     g->reasons = (uint16_t)held;
     g->score = (uint8_t)(score < 0 ? 0 : score > 100 ? 100 : score);
 }

@@ -27,17 +27,20 @@ static void put_side(struct rh_json *json, const char *name, const struct rh_sid
 static void put_candidate(struct rh_json *json, const struct rh_candidate *candidate)
 {
     const struct rh_sidecar_group *group = candidate->group;
+    struct rh_strbuf why = RH_STRBUF_INIT;
+    rh_alike_explain(group, candidate->first, candidate->second, &why);
     rh_json_begin_object(json);
     put_id(json, "id", candidate->id);
     rh_members_text(json, "verdict", "unknown");
     put_side(json, "first", candidate->first, candidate->first_class);
     put_side(json, "second", candidate->second, candidate->second_class);
-    rh_members_number(json, "score", group->score);
-    rh_members_text(json, "why", group->why);
+    rh_members_number(json, "score", candidate->score);
+    rh_members_text(json, "why", rh_strbuf_text(&why));
     rh_members_text(json, "object", group->object);
     rh_json_key(json, "busy_wait");
     rh_json_bool(json, group->flags & RH_GROUP_BUSY_WAIT);
     rh_json_end_object(json);
+    rh_strbuf_release(&why);
 }
 
 static void put_candidates(struct rh_json *json, const struct rh_view *view)

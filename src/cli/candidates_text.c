@@ -29,7 +29,7 @@ static void print_head(const struct rh_view *view, const struct rh_candidate *ca
     const struct rh_sidecar_group *group = candidate->group;
     char id[RH_HASH_HEX_SIZE], score[32];
     rh_hash_format(candidate->id, id);
-    snprintf(score, sizeof score, "score %u", group->score);
+    snprintf(score, sizeof score, "score %u", candidate->score);
     printf("\n%" PRIu64 ". ", position);
     rh_table_print_text(score, RH_COLOUR_BOLD, stdout, view->coloured);
     if (group->object) {
@@ -75,9 +75,12 @@ static void print_candidate(const struct rh_view *view, const struct rh_candidat
     add_side(view, &table, candidate->second, candidate->second_class);
     rh_table_print(&table, stdout, view->coloured);
     rh_table_release(&table);
+    struct rh_strbuf why = RH_STRBUF_INIT;
+    rh_alike_explain(candidate->group, candidate->first, candidate->second, &why);
     printf("    ");
-    rh_table_print_text(candidate->group->why, RH_COLOUR_DIM, stdout, view->coloured);
+    rh_table_print_text(rh_strbuf_text(&why), RH_COLOUR_DIM, stdout, view->coloured);
     putchar('\n');
+    rh_strbuf_release(&why);
 }
 
 void rh_view_print_text(const struct rh_view *view)

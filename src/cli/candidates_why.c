@@ -98,7 +98,7 @@ static void print_few(const struct rh_view *view, const struct rh_sidecar_site *
     for (; shown < FEW && rh_candidates_next(view->candidates, &candidate); shown++) {
         const struct rh_sidecar_site *other =
             candidate.first == site ? candidate.second : candidate.first;
-        rh_strbuf_addf(&text, "    score %u with ", candidate.group->score);
+        rh_strbuf_addf(&text, "    score %u with ", candidate.score);
         if (other == site)
             rh_strbuf_add(&text, "itself in another thread");
         else

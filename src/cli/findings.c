@@ -139,7 +139,8 @@ static size_t describe_group(struct rh_findings *f, size_t at, const uint32_t *n
         .number = (uint32_t)f->groups.len,
         .first = number_of[g->first],
         .score = g->score,
-        .flags = g->flags & RH_PAIRS_BUSY_WAIT ? RH_GROUP_BUSY_WAIT : 0,
+        .flags = (g->flags & RH_PAIRS_BUSY_WAIT ? RH_GROUP_BUSY_WAIT : 0) |
+                 (g->flags & RH_PAIRS_VAGUE ? RH_GROUP_VAGUE : 0),
     };
     rh_pairs_describe_why(g, &text);
     out.row.why = keep(f, &text);

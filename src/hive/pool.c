@@ -95,7 +95,7 @@ static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candid
     struct entry e = {
         .candidate = {.id = c->id, .first = c->first->number, .second = c->second->number},
         .strangers = {rh_candidate_stranger(c->first), rh_candidate_stranger(c->second)},
-        .score = c->group->score,
+        .score = c->score,
         .same = c->first->number == c->second->number,
     };
     enum rh_status status = load_state(pool, &e);

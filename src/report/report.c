@@ -97,7 +97,8 @@ static void release_sources(struct sources *s)
 }
 
 /* What the analysis says of two sites; programs that were not analysed have nothing. */
-static void add_analysis(const struct sources *s, struct rh_report_candidate *out)
+static void add_analysis(const struct sources *s, struct rh_report *report,
+                         struct rh_report_candidate *out)
 {
     uint32_t a = s->class_of[out->first->number];
     uint32_t b = rh_report_has_stranger(out) ? NO_CLASS : s->class_of[out->second->number];
@@ -109,9 +110,12 @@ static void add_analysis(const struct sources *s, struct rh_report_candidate *ou
         a == NO_CLASS || b == NO_CLASS ? NULL : find_group(s, a, b);
     if (!group)
         return;
-    out->why = group->why;
+    struct rh_strbuf why = RH_STRBUF_INIT;
+    rh_alike_explain(group, out->first, out->second, &why);
+    out->why = rh_arena_strdup(&report->arena, rh_strbuf_text(&why));
+    rh_strbuf_release(&why);
     out->object = group->object;
-    out->score = group->score;
+    out->score = rh_alike_score(group, rh_alike_in(group, out->first, out->second));
     out->busy_wait = group->flags & RH_GROUP_BUSY_WAIT;
 }
 
@@ -182,7 +186,7 @@ static enum rh_status add_tried(struct sources *s, struct rh_report *report,
                                : &s->sites[state->candidate.second],
         .tally = state->tally,
     };
-    add_analysis(s, &out);
+    add_analysis(s, report, &out);
     judge(&out);
     report->by_ground[out.ground]++;
     s->strangers += has_stranger;
@@ -228,7 +232,7 @@ static enum rh_status load_untried(struct sources *s, struct rh_report *report, 
         };
         if (rh_map_has(&s->tried, candidate.id))
             continue;
-        add_analysis(s, &out);
+        add_analysis(s, report, &out);
         judge(&out);
         rh_vec_push(&report->candidates, out);
     }

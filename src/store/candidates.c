@@ -1,15 +1,21 @@
 /*
  * Walks the candidates of a sidecar lazily.
  *
+ * Of a vague group the candidates whose sites name the same member have a better score, and so a
+ * place of their own in the order: such a group is walked twice, for these and for the others. Each
+ * walk of a group is a *portion*.
+ *
  * The sites of each class stand together in `members`, in the order of the source. A group is
  * walked partner by partner, and each as a matrix, a row for each site of the group's first class
  * and a column for each of the partner; of a class with itself only the half with column >= row.
  * The filter marks members: in the row of a member that is not wanted only the columns of wanted
- * members are looked at, so that a walk costs what it finds.
+ * members are looked at, so that a walk costs what it finds. Where the same member must be named,
+ * only the columns of that name are.
  */
 #include "store/candidates.h"
 
 #include "base/hash.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/packed.h"
 #include "store/sidecar_int.h"
@@ -20,6 +26,7 @@
 struct member {
     const struct rh_sidecar_site *site;
     uint32_t class_number;
+    uint32_t name; /* number of the member it names; 0 if none */
     bool wanted;
 };
 
@@ -45,14 +52,23 @@ struct selection {
     uint32_t count;
 };
 
+struct portion {
+    size_t group;
+    uint32_t score;
+    bool is_part; /* of a group that is walked twice: those that are `alike`, or the others */
+    bool alike;
+};
+
 struct rh_candidates {
     struct rh_sidecar *sidecar;
     RH_VEC(struct member) members;
+    RH_VEC(uint32_t) by_name; /* places in their class, class by class, by name and rising */
     RH_VEC(struct class) classes;
-    RH_VEC(struct rh_sidecar_group) groups; /* best first */
+    RH_VEC(struct rh_sidecar_group) groups;
+    RH_VEC(struct portion) portions; /* best first */
     RH_VEC(uint32_t) wanted;                /* places in their class, class by class, rising */
     /* Where the walk is: the next pair to look at. */
-    size_t group;
+    size_t portion;
     struct rh_packed_walk partners;
     uint32_t partner;
     struct selection rows, columns;
@@ -146,6 +162,55 @@ static enum rh_status collect_members(struct rh_candidates *c)
     }
 }
 
+/* Numbers for what the members name. */
+static void number_names(struct rh_candidates *c)
+{
+    struct rh_strmap names = RH_STRMAP_INIT;
+    uint64_t count = 0;
+    rh_vec_each (struct member, member, &c->members) {
+        struct rh_alike_name name = rh_alike_name(member->site->expression);
+        char *text = name.len ? rh_strndup(name.text, name.len) : NULL;
+        uintptr_t number = text ? (uintptr_t)rh_strmap_get(&names, text) : 0;
+        if (text && !number) {
+            number = ++count;
+            rh_strmap_put(&names, text, (void *)number);
+        }
+        member->name = (uint32_t)number;
+        free(text);
+    }
+    rh_strmap_release(&names);
+}
+
+struct named {
+    uint32_t class_number, name, place;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    if (x->class_number != y->class_number)
+        return x->class_number < y->class_number ? -1 : 1;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return (x->place > y->place) - (x->place < y->place);
+}
+
+static void order_by_name(struct rh_candidates *c)
+{
+    RH_VEC(struct named) all = {0};
+    for (size_t i = 0; i < c->members.len; i++) {
+        const struct member *member = &c->members.data[i];
+        size_t first = c->classes.data[member->class_number].first;
+        struct named one = {member->class_number, member->name, (uint32_t)(i - first)};
+        rh_vec_push(&all, one);
+    }
+    if (all.len > 0)
+        qsort(all.data, all.len, sizeof *all.data, compare_named);
+    rh_vec_each (struct named, one, &all)
+        rh_vec_push(&c->by_name, one->place);
+    rh_vec_free(&all);
+}
+
 static enum rh_status load_members(struct rh_candidates *c)
 {
     enum rh_status status = collect_members(c);
@@ -153,6 +218,7 @@ static enum rh_status load_members(struct rh_candidates *c)
         return status;
     if (c->members.len > 0)
         qsort(c->members.data, c->members.len, sizeof *c->members.data, compare_members);
+    number_names(c);
     for (size_t i = 0; i < c->members.len; i++) {
         const struct member *member = &c->members.data[i];
         struct class *class = &c->classes.data[member->class_number];
@@ -160,15 +226,28 @@ static enum rh_status load_members(struct rh_candidates *c)
             class->first = i;
         add_to_tally(&class->all, member->site->access);
     }
+    order_by_name(c);
     return RH_OK;
 }
 
-static int compare_groups(const void *a, const void *b)
+static int compare_portions(const void *a, const void *b)
 {
-    const struct rh_sidecar_group *x = a, *y = b;
+    const struct portion *x = a, *y = b;
     if (x->score != y->score)
         return x->score > y->score ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return y->alike - x->alike;
+}
+
+static void add_portions(struct rh_candidates *c, size_t group)
+{
+    const struct rh_sidecar_group *row = &c->groups.data[group];
+    bool is_part = row->flags & RH_GROUP_VAGUE;
+    for (int alike = is_part; alike >= 0; alike--) {
+        struct portion portion = {group, rh_alike_score(row, alike), is_part, alike};
+        rh_vec_push(&c->portions, portion);
+    }
 }
 
 /* All candidates of two classes, or those of which no site is wanted. */
@@ -203,11 +282,13 @@ static enum rh_status load_groups(struct rh_candidates *c)
             return status;
         if (!more)
             break;
-        if (mark_grouped(c, &group))
-            rh_vec_push(&c->groups, group);
+        if (!mark_grouped(c, &group))
+            continue;
+        rh_vec_push(&c->groups, group);
+        add_portions(c, c->groups.len - 1);
     }
-    if (c->groups.len > 0)
-        qsort(c->groups.data, c->groups.len, sizeof *c->groups.data, compare_groups);
+    if (c->portions.len > 0)
+        qsort(c->portions.data, c->portions.len, sizeof *c->portions.data, compare_portions);
     return RH_OK;
 }
 
@@ -236,6 +317,8 @@ void rh_candidates_close(struct rh_candidates *c)
     rh_vec_free(&c->members);
     rh_vec_free(&c->classes);
     rh_vec_free(&c->groups);
+    rh_vec_free(&c->portions);
+    rh_vec_free(&c->by_name);
     rh_vec_free(&c->wanted);
     free(c);
 }
@@ -272,14 +355,48 @@ static uint32_t find_place(const struct selection *selection, uint32_t place)
     return low;
 }
 
+static const struct portion *present(const struct rh_candidates *c)
+{
+    return &c->portions.data[c->portion];
+}
+
+static const struct rh_sidecar_group *present_group(const struct rh_candidates *c)
+{
+    return &c->groups.data[present(c)->group];
+}
+
 static const struct class *first_class(const struct rh_candidates *c)
 {
-    return &c->classes.data[c->groups.data[c->group].first];
+    return &c->classes.data[present_group(c)->first];
 }
 
 static const struct class *second_class(const struct rh_candidates *c)
 {
     return &c->classes.data[c->partner];
+}
+
+/* The first in `by_name` of those of the class with this name or a later one. */
+static size_t find_name(const struct rh_candidates *c, const struct class *class, uint32_t name)
+{
+    size_t low = class->first, high = class->first + class->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->members.data[class->first + c->by_name.data[middle]].name < name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct selection select_alike(const struct rh_candidates *c, const struct class *class,
+                                     uint32_t name)
+{
+    if (!name)
+        return (struct selection){0};
+    size_t from = find_name(c, class, name), to = find_name(c, class, name + 1);
+    const uint32_t *places = from < to ? &c->by_name.data[from] : NULL;
+    return (struct selection){places, (uint32_t)(to - from)};
 }
 
 static bool conflicts_with_any(enum rh_access_kind access, const struct class *class)
@@ -300,6 +417,8 @@ static void start_row(struct rh_candidates *c, uint32_t row)
     const struct member *member = &c->members.data[first->first + place];
     if (!conflicts_with_any(member->site->access, second))
         c->columns = (struct selection){0};
+    else if (present(c)->alike)
+        c->columns = select_alike(c, second, member->name);
     else
         c->columns = member->wanted ? select_all(second) : select_wanted(c, second);
     if (first == second)
@@ -317,12 +436,12 @@ static bool start_partner(struct rh_candidates *c)
     return true;
 }
 
-static void start_group(struct rh_candidates *c, size_t group)
+static void start_portion(struct rh_candidates *c, size_t portion)
 {
-    c->group = group;
-    if (group >= c->groups.len)
+    c->portion = portion;
+    if (portion >= c->portions.len)
         return;
-    const struct rh_sidecar_group *row = &c->groups.data[group];
+    const struct rh_sidecar_group *row = present_group(c);
     c->partners = rh_packed_walk(row->partners, row->partners_len);
     start_partner(c);
 }
@@ -344,7 +463,7 @@ void rh_candidates_restart(struct rh_candidates *c, const struct rh_candidates_f
         }
         class->wanted_count = (uint32_t)(c->wanted.len - class->first_wanted);
     }
-    start_group(c, 0);
+    start_portion(c, 0);
 }
 
 static uint64_t identify(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b)
@@ -376,12 +495,20 @@ static void make_candidate(const struct rh_candidates *c, const struct member *a
     }
     *out = (struct rh_candidate){
         .id = identify(a->site, b->site),
+        .score = present(c)->score,
         .first = a->site,
         .second = b->site,
         .first_class = &c->classes.data[a->class_number].row,
         .second_class = &c->classes.data[b->class_number].row,
-        .group = &c->groups.data[c->group],
+        .group = present_group(c),
     };
+}
+
+static bool is_in_portion(const struct portion *portion, const struct member *a,
+                          const struct member *b)
+{
+    bool alike = a->name && a->name == b->name;
+    return (!portion->is_part || alike == portion->alike) && (a->wanted || b->wanted);
 }
 
 /* Goes on in the present row; false at its end. */
@@ -391,7 +518,7 @@ static bool next_in_row(struct rh_candidates *c, struct rh_candidate *candidate)
     while (c->column < c->columns.count) {
         uint32_t place = place_at(&c->columns, c->column++);
         const struct member *b = &c->members.data[second_class(c)->first + place];
-        if (conflict(a->site->access, b->site->access)) {
+        if (conflict(a->site->access, b->site->access) && is_in_portion(present(c), a, b)) {
             make_candidate(c, a, b, candidate);
             return true;
         }
@@ -401,12 +528,12 @@ static bool next_in_row(struct rh_candidates *c, struct rh_candidate *candidate)
 
 bool rh_candidates_next(struct rh_candidates *c, struct rh_candidate *candidate)
 {
-    while (c->group < c->groups.len) {
+    while (c->portion < c->portions.len) {
         for (; c->row < c->rows.count; start_row(c, c->row + 1))
             if (next_in_row(c, candidate))
                 return true;
         if (!start_partner(c))
-            start_group(c, c->group + 1);
+            start_portion(c, c->portion + 1);
     }
     return false;
 }

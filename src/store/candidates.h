@@ -9,13 +9,12 @@
  *
  * A group of two classes of some thousand sites stands for millions of candidates: they are made
  * while walking and never held. Memory is that of the sites and groups. Every candidate comes once,
- * groups by falling score (then by number), a group's partners by number, and two
- * classes by place.
+ * by falling score, then by group, a group's partners by number, and two classes by place.
  */
 #ifndef RH_STORE_CANDIDATES_H
 #define RH_STORE_CANDIDATES_H
 
-#include "store/sidecar_analysis.h"
+#include "store/alike.h"
 
 /*
  * A candidate. Its id is rh_hash of the two fingerprints, the smaller added first, so that it
@@ -24,6 +23,7 @@
  */
 struct rh_candidate {
     uint64_t id;
+    uint32_t score; /* see store/alike.h */
     const struct rh_sidecar_site *first, *second;
     const struct rh_sidecar_class *first_class, *second_class;
     const struct rh_sidecar_group *group;

@@ -48,6 +48,7 @@ struct rh_sidecar_class {
 
 enum rh_sidecar_group_flags {
     RH_GROUP_BUSY_WAIT = 1, /* a loop waits on a plain flag */
+    RH_GROUP_VAGUE = 2,     /* a pointer may point to many objects */
 };
 
 enum { RH_SCORE_MAX = 100 };
