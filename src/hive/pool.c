@@ -10,6 +10,7 @@
 
 /* Candidates that are looked at when one is to be chosen; more come in as these are settled. */
 enum { WINDOW = 20000, NO_ENTRY = -1 };
+#define RAN UINT64_MAX
 
 struct entry {
     struct rh_runs_candidate candidate;
@@ -32,8 +33,9 @@ struct rh_pool {
     struct rh_candidates_totals totals;
     RH_VEC(struct entry) entries;
     struct rh_map by_id; /* -> position in entries */
+    struct rh_map sites; /* number -> runs that watched it, or RAN */
     size_t open;         /* entries that are no true races */
-    size_t cursor;       /* where screening goes on */
+    size_t cursors[2];   /* where screening goes on: of those that do not sleep, of those that do */
     bool is_drained;     /* every candidate is an entry */
     uint64_t random;
 };
@@ -70,6 +72,30 @@ static uint64_t asked(const struct rh_tally *tally)
     return sum;
 }
 
+static void note_site(struct rh_pool *pool, uint32_t site, uint64_t watched, uint64_t executions)
+{
+    uint64_t known = 0;
+    rh_map_get(&pool->sites, site, &known);
+    if (executions)
+        rh_map_put(&pool->sites, site, RAN);
+    else if (known < watched)
+        rh_map_put(&pool->sites, site, watched);
+}
+
+/* Did the site not run, as often as that is no accident? */
+static bool sleeps(const struct rh_pool *pool, uint32_t site)
+{
+    enum { NO_ACCIDENT = 2 };
+    uint64_t known = 0;
+    rh_map_get(&pool->sites, site, &known);
+    return known != RAN && known >= NO_ACCIDENT;
+}
+
+static bool is_asleep(const struct rh_pool *pool, const struct entry *e)
+{
+    return sleeps(pool, e->candidate.first) || sleeps(pool, e->candidate.second);
+}
+
 static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
 {
     struct rh_runs_state state;
@@ -82,6 +108,9 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
     e->explored = state.explored;
     memcpy(e->executions, state.executions, sizeof e->executions);
     memcpy(e->vain_us, state.vain_us, sizeof e->vain_us);
+    note_site(pool, e->candidate.first, asked(&e->tally), e->executions[0]);
+    if (!e->same)
+        note_site(pool, e->candidate.second, asked(&e->tally), e->executions[1]);
     return RH_OK;
 }
 
@@ -144,6 +173,7 @@ void rh_pool_close(struct rh_pool *pool)
         rh_candidates_close(pool->candidates);
     rh_vec_free(&pool->entries);
     rh_map_release(&pool->by_id);
+    rh_map_release(&pool->sites);
     free(pool);
 }
 
@@ -225,12 +255,12 @@ static enum kind kind_of(const struct entry *e)
     return met ? MET : HIDDEN;
 }
 
-/* Less is sooner: fewest attempts, best score. */
+/* Less is sooner: fewest attempts, sites that run, best score. */
 static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
     uint64_t attempts = is_true_race(e) ? e->explored : e->attempts;
-    return attempts << 32 | (uint64_t)(RH_SCORE_MAX - e->score) << 16 |
-           (next_random(pool) & 0xffff);
+    return attempts << 32 | (uint64_t)is_asleep(pool, e) << 31 |
+           (uint64_t)(RH_SCORE_MAX - e->score) << 16 | (next_random(pool) & 0xffff);
 }
 
 /* A true race is tried a few times more, steered to both orders, to see whether it makes the
@@ -292,19 +322,32 @@ static bool is_too_hot(const struct entry *e)
     return e->executions[0] > OFTEN || e->executions[1] > OFTEN;
 }
 
-static void add_screening(struct rh_pool *pool, struct rh_assignment *a)
+/* Screens entries that sleep or those that do not, each from where it stopped, once round at most.
+ */
+static void screen(struct rh_pool *pool, struct rh_assignment *a, size_t limit, bool asleep)
 {
-    size_t looked = 0, limit = a->count + pool->options.screened_per_run;
-    if (limit > RH_MAX_TASKS)
-        limit = RH_MAX_TASKS;
-    for (; a->count < limit && looked < pool->entries.len; looked++) {
-        struct entry *e = &pool->entries.data[pool->cursor];
-        pool->cursor = (pool->cursor + 1) % pool->entries.len;
-        if (is_true_race(e) || is_too_hot(e) || is_screened(a, e->candidate.id))
+    size_t *cursor = &pool->cursors[asleep];
+    for (size_t looked = 0; a->count < limit && looked < pool->entries.len; looked++) {
+        struct entry *e = &pool->entries.data[*cursor];
+        *cursor = (*cursor + 1) % pool->entries.len;
+        if (is_true_race(e) || is_too_hot(e) || is_screened(a, e->candidate.id) ||
+            is_asleep(pool, e) != asleep)
             continue;
         struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_CONTEXT};
         add_task(a, e, task, 0);
     }
+}
+
+/* One of some is for those that sleep, and what the others leave. */
+static void add_screening(struct rh_pool *pool, struct rh_assignment *a)
+{
+    enum { ONE_OF = 8 };
+    size_t wanted = pool->options.screened_per_run, room = RH_MAX_TASKS - a->count;
+    size_t count = wanted < room ? wanted : room, limit = a->count + count;
+    size_t for_sleepers = (count + random_below(pool, ONE_OF)) / ONE_OF;
+    screen(pool, a, limit - for_sleepers, false);
+    screen(pool, a, limit, true);
+    screen(pool, a, limit, false);
 }
 
 bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *a)

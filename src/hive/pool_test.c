@@ -278,6 +278,62 @@ static void test_hidden_in_other_processes(void **state)
     check_hidden(true);
 }
 
+/* The first site of all candidates is one, the second does not run in half of them. */
+static void make_sidecar_of_sleepers(uint32_t count)
+{
+    struct rh_sidecar_writer *writer;
+    assert_status(RH_OK, rh_sidecar_create(sidecar_path, &writer));
+    rh_sidecar_set_meta(writer, RH_SIDECAR_META_PROGRAM, "prog");
+    rh_sidecar_set_meta(writer, RH_SIDECAR_META_BUILD_ID, fixture_program.build_id);
+    rh_sidecar_add_key(writer, 0, &(struct rh_key_record){.gate = RH_NO_GATE});
+    for (uint32_t i = 0; i < count; i++)
+        add_site(writer, i, 1000 + i);
+    for (uint32_t i = 0; i < count; i++)
+        rh_sidecar_add_class(writer, &(struct rh_sidecar_class){i, "work x many", ""}, &i, 1);
+    for (uint32_t i = 0, group = 0; i < count; i++)
+        for (uint32_t k = i + 1; k < count; k++, group++)
+            rh_sidecar_add_group(
+                writer, &(struct rh_sidecar_group){group, i, 50, 0, "made up", NULL, NULL, 0}, &k,
+                1);
+    rh_sidecar_add_filter(writer, "candidates", (uint64_t)count * (count - 1) / 2);
+    assert_status(RH_OK, rh_sidecar_commit(writer));
+}
+
+/* Of sixteen sites, each a candidate with every other, four run: once that is seen, what runs ask
+ * about is mostly these, and the others are not forgotten. */
+static void test_sites_that_do_not_run_wait(void **state)
+{
+    (void)state;
+    enum { SITES = 16, RUNNING = 4, FIRST_RUNS = 40, RUNS = 400, SCREENED = 3 };
+    struct rh_pool_options options = usual;
+    options.screened_per_run = SCREENED;
+    make_sidecar_of_sleepers(SITES);
+    open_pool(&options);
+    uint64_t awake = 0, asleep = 0;
+    for (uint32_t i = 0; i < FIRST_RUNS + RUNS; i++) {
+        struct rh_runs_answer answers[RH_MAX_TASKS];
+        const struct rh_runs_end end = {.wall_ns = 1};
+        struct rh_assignment a = assign();
+        uint64_t run;
+        assert_int_equal(a.count, 1 + SCREENED);
+        for (size_t k = 0; k < a.count; k++) {
+            const struct rh_runs_candidate *c = &a.tasks[k].candidate;
+            answers[k] = not_seen;
+            answers[k].executions[0] = c->first < RUNNING;
+            answers[k].executions[1] = c->second < RUNNING;
+            bool runs_all = c->first < RUNNING && c->second < RUNNING;
+            awake += k && i >= FIRST_RUNS && runs_all;
+            asleep += k && i >= FIRST_RUNS && !runs_all;
+        }
+        assert_status(RH_OK, rh_runs_begin(runs, 0, a.tasks, a.count, &run));
+        assert_status(RH_OK, rh_runs_complete(runs, run, &end, answers, a.count, NULL, 0));
+        assert_status(RH_OK, rh_pool_completed(pool, &a));
+    }
+    /* Six candidates of 120; an eighth is for the others. */
+    assert_true(awake > 3 * asleep);
+    assert_true(asleep > RUNS / 8);
+}
+
 /* --- attempts --- */
 
 static void expect_attempt(enum rh_stage stage, enum rh_race_order order, uint32_t pause_ms)
@@ -724,6 +780,7 @@ int main(void)
         CASE(test_better_scores_first),
         CASE(test_hidden),
         CASE(test_hidden_in_other_processes),
+        CASE(test_sites_that_do_not_run_wait),
         CASE(test_attempts),
         CASE(test_attempts_go_on_in_other_processes),
         CASE(test_one_site_has_one_order),

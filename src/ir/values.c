@@ -279,8 +279,7 @@ static void read_fcmp(struct rh_snapshot *s, struct rh_value *v)
 static void read_wrapping(struct rh_snapshot *s, struct rh_value *v)
 {
     read_ops(s, v);
-    v->never_wraps =
-        LLVMGetNSW(v->handle) || (v->type->bits >= 64 && LLVMGetNUW(v->handle));
+    v->never_wraps = LLVMGetNSW(v->handle) || (v->type->bits >= 64 && LLVMGetNUW(v->handle));
 }
 
 static void read_indices(struct rh_snapshot *s, struct rh_value *v)

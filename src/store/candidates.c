@@ -66,7 +66,7 @@ struct rh_candidates {
     RH_VEC(struct class) classes;
     RH_VEC(struct rh_sidecar_group) groups;
     RH_VEC(struct portion) portions; /* best first */
-    RH_VEC(uint32_t) wanted;                /* places in their class, class by class, rising */
+    RH_VEC(uint32_t) wanted;         /* places in their class, class by class, rising */
     /* Where the walk is: the next pair to look at. */
     size_t portion;
     struct rh_packed_walk partners;
