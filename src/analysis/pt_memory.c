@@ -140,7 +140,7 @@ uint64_t pt_gcd(uint64_t a, uint64_t b)
  * first step, no beginning before the object's. */
 static bool normalise(const struct rh_object *o, struct rh_cell *c)
 {
-    enum { SLACK = 256 }; /* how far before its object a pointer may be and still come back */
+    enum { SLACK = 1 << 20 }; /* how far before its object a pointer may be and still come back */
     int64_t size = o->size ? (int64_t)o->size : INT64_MAX;
     if (c->stride) {
         if (c->offset < 0)
