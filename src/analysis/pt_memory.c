@@ -452,6 +452,7 @@ static struct field add_field(struct rh_pointsto *p, uint32_t cell)
 
 bool rh_pointsto_fits(const struct rh_pointsto *p, uint32_t cell, uint32_t tag)
 {
+    enum { MOST_ELEMENTS = 64 };
     const struct rh_cell *c = &p->cells.data[cell];
     const struct object *o = &p->objects.data[c->object];
     uint64_t size = o->type && o->keeps_type ? o->type->alloc_size : 0;
@@ -459,12 +460,18 @@ bool rh_pointsto_fits(const struct rh_pointsto *p, uint32_t cell, uint32_t tag)
     if (!tag || !size || c->offset < 0)
         return true;
     bool by_element = c->stride && c->stride % size == 0;
-    bool within = c->end <= (int64_t)size;
+    bool within = c->stride && !by_element && c->end <= (int64_t)size;
     if (c->stride && !by_element && !within)
         return true;
     /* Behind the first element there are more only if the block was made for them. */
     uint64_t offset = (uint64_t)c->offset;
-    return rh_ir_tag_fits(p->module, tag, o->type, by_element || is_array ? offset % size : offset);
+    if (rh_ir_tag_fits(p->module, tag, o->type, by_element || is_array ? offset % size : offset))
+        return true;
+    /* A step back from any element leads out of the array from the first. */
+    for (uint64_t i = 1; within && (int64_t)(offset + i * c->stride) < c->end; i++)
+        if (i == MOST_ELEMENTS || rh_ir_tag_fits(p->module, tag, o->type, offset + i * c->stride))
+            return true;
+    return false;
 }
 
 /* The field of the cell; false if it can hold no pointer. */
