@@ -26,14 +26,16 @@ static size_t without_indices(const char *text, size_t len)
 
 struct rh_alike_name rh_alike_name(const char *expression)
 {
-    size_t end = expression ? without_indices(expression, strlen(expression)) : 0, begin = end;
+    size_t len = expression ? strlen(expression) : 0;
+    size_t end = expression ? without_indices(expression, len) : 0, begin = end;
     while (begin && is_word(expression[begin - 1]))
         begin--;
     bool is_member = begin && (expression[begin - 1] == '.' ||
                                (begin > 1 && strncmp(expression + begin - 2, "->", 2) == 0));
     if (!is_member)
         return (struct rh_alike_name){0};
-    return (struct rh_alike_name){expression + begin, end - begin};
+    return (struct rh_alike_name){expression + begin, end - begin,
+                                  end < len || expression[0] == '*'};
 }
 
 uint32_t rh_alike_score(const struct rh_sidecar_group *group, bool alike)
@@ -47,7 +49,7 @@ bool rh_alike_in(const struct rh_sidecar_group *group, const struct rh_sidecar_s
 {
     struct rh_alike_name a = rh_alike_name(first->expression);
     struct rh_alike_name b = rh_alike_name(second->expression);
-    return group->flags & RH_GROUP_VAGUE && a.len && a.len == b.len &&
+    return group->flags & RH_GROUP_VAGUE && a.len && a.len == b.len && a.is_inside == b.is_inside &&
            memcmp(a.text, b.text, a.len) == 0;
 }
 

@@ -16,6 +16,7 @@
 struct rh_alike_name {
     const char *text;
     size_t len;
+    bool is_inside; /* of the array that it is, or behind the pointer */
 };
 struct rh_alike_name rh_alike_name(const char *expression);
 

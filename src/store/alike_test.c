@@ -36,10 +36,13 @@ static void the_same_name_betters_a_vague_score(void **state)
     (void)state;
     struct rh_sidecar_group group = {.score = 30, .flags = RH_GROUP_VAGUE, .why = "no lock"};
     struct rh_sidecar_site a = {.expression = "it->flags"}, b = {.expression = "item->flags"},
-                           c = {.expression = "it->flag"};
+                           c = {.expression = "it->flag"}, d = {.expression = "it->flags[0]"},
+                           e = {.expression = "*it->flags"};
     struct rh_strbuf text = RH_STRBUF_INIT;
     assert_true(rh_alike_in(&group, &a, &b));
     assert_false(rh_alike_in(&group, &a, &c));
+    assert_false(rh_alike_in(&group, &a, &d));
+    assert_true(rh_alike_in(&group, &d, &e));
     assert_int_equal(rh_alike_score(&group, true), 55);
     assert_int_equal(rh_alike_score(&group, false), 30);
     rh_alike_explain(&group, &a, &b, &text);

@@ -169,7 +169,9 @@ static void number_names(struct rh_candidates *c)
     uint64_t count = 0;
     rh_vec_each (struct member, member, &c->members) {
         struct rh_alike_name name = rh_alike_name(member->site->expression);
-        char *text = name.len ? rh_strndup(name.text, name.len) : NULL;
+        char *text = name.len
+                         ? rh_format("%.*s%s", (int)name.len, name.text, name.is_inside ? "[]" : "")
+                         : NULL;
         uintptr_t number = text ? (uintptr_t)rh_strmap_get(&names, text) : 0;
         if (text && !number) {
             number = ++count;

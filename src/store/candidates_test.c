@@ -24,6 +24,13 @@ struct program {
     uint64_t wanted; /* a bit for each site */
 };
 
+static const struct {
+    const char *text;
+    int names; /* 0: no member */
+} expressions[] = {{"p->a[0]", 1}, {"q.x->a[i]", 1}, {"b->b", 2}, {"(*s).b", 2},
+                   {"p->a", 3},    {"a", 0},         {NULL, 0}};
+enum { EXPRESSIONS = sizeof expressions / sizeof expressions[0] };
+
 static const struct rh_sidecar_function worker = {"worker", "worker", "/src/a.c", 1};
 
 static uint64_t draw(uint64_t round, uint64_t index)
@@ -38,7 +45,6 @@ static uint64_t draw(uint64_t round, uint64_t index)
 static void draw_sites(struct program *p, uint64_t round)
 {
     static const char *const files[] = {"/src/b.c", "/src/a.c", NULL};
-    static const char *const expressions[] = {"p->a", "q.x->a[i]", "b->b", "(*s).b", "a", NULL};
     for (uint32_t i = 0; i < p->site_count; i++) {
         uint64_t dice = draw(round, 100 + i);
         p->places[i] = (struct rh_sidecar_location){files[dice % 3],
@@ -54,7 +60,7 @@ static void draw_sites(struct program *p, uint64_t round)
             .access = (enum rh_access_kind)((dice >> 24) % RH_ACCESS_COUNT),
             .function = &worker,
             .location = &p->places[i],
-            .expression = expressions[(dice >> 40) % 6],
+            .expression = expressions[(dice >> 40) % EXPRESSIONS].text,
         };
         p->class_of[i] = (uint32_t)(dice >> 32) % (p->class_count + 1);
     }
@@ -170,16 +176,16 @@ static void assert_totals(const struct program *p, const struct rh_candidates *c
     assert_int_equal(walked, wanted);
 }
 
-/* Of the expressions above the last letter but the index tells. */
 static bool name_the_same(const char *a, const char *b)
 {
-    static const char *const with_a[] = {"p->a", "q.x->a[i]"}, *const with_b[] = {"b->b", "(*s).b"};
-    unsigned found = 0;
-    for (int i = 0; a && b && i < 2; i++) {
-        found |= (strcmp(a, with_a[i]) == 0) | (strcmp(b, with_a[i]) == 0) << 1;
-        found |= (strcmp(a, with_b[i]) == 0) << 2 | (strcmp(b, with_b[i]) == 0) << 3;
+    int named[2] = {0};
+    for (int i = 0; i < EXPRESSIONS; i++) {
+        if (a && expressions[i].text && strcmp(a, expressions[i].text) == 0)
+            named[0] = expressions[i].names;
+        if (b && expressions[i].text && strcmp(b, expressions[i].text) == 0)
+            named[1] = expressions[i].names;
     }
-    return (found & 3) == 3 || (found & 12) == 12;
+    return named[0] && named[0] == named[1];
 }
 
 static uint32_t expected_score(const struct rh_candidate *got)
