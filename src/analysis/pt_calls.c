@@ -324,7 +324,7 @@ void pt_read_call(struct rh_pointsto *p, uint32_t instance, struct rh_value *ins
     uint32_t node = pt_node_of(p, instance, callee);
     if (callee->kind == RH_VALUE_NULL || callee->kind == RH_VALUE_UNDEF)
         return;          /* code that never runs */
-    if (node == NO_NODE) /* an ifunc, or a number: nothing is known of what is there */
+    if (node == NO_NODE) /* a number: nothing is known of what is there */
         connect_unknown(p, call, NULL);
     else
         pt_add_use(p, node, &(struct use){.kind = USE_CALL, .call = call});

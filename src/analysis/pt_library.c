@@ -45,11 +45,13 @@ void pt_store(struct rh_pointsto *p, uint32_t pointer, uint32_t value)
                    &(struct use){.kind = USE_STORE, .node = value, .bytes = RH_POINTER_BYTES});
 }
 
-/* A struct is copied word by word; a pointer in it stands at a multiple of its size. */
+/* A struct is copied word by word; a pointer in it stands at a multiple of its size. Less than a
+ * word may be a piece of one. */
 static void copy_words(struct rh_pointsto *p, uint32_t to, uint32_t from, uint64_t bytes)
 {
-    for (uint64_t at = 0; at + RH_POINTER_BYTES <= bytes; at += RH_POINTER_BYTES) {
-        struct use use = {.node = pt_add_node(p), .bytes = RH_POINTER_BYTES, .offset = (int64_t)at};
+    uint64_t word = bytes < RH_POINTER_BYTES ? bytes : RH_POINTER_BYTES;
+    for (uint64_t at = 0; word && at + word <= bytes; at += word) {
+        struct use use = {.node = pt_add_node(p), .bytes = word, .offset = (int64_t)at};
         use.kind = USE_LOAD;
         pt_add_use(p, from, &use);
         use.kind = USE_STORE;
@@ -62,7 +64,8 @@ void pt_copy_memory(struct rh_pointsto *p, uint32_t to, uint32_t from, uint64_t 
     enum { MOST_WORDS = 32 };
     if (to == NO_NODE || from == NO_NODE)
         return;
-    if (bytes <= MOST_WORDS * RH_POINTER_BYTES) {
+    bool is_words = bytes < RH_POINTER_BYTES || bytes % RH_POINTER_BYTES == 0; /* else packed */
+    if (bytes <= MOST_WORDS * RH_POINTER_BYTES && is_words) {
         copy_words(p, to, from, bytes);
         return;
     }

@@ -206,6 +206,27 @@ void pt_reach(const struct object *o, int64_t offset, int64_t *begin, int64_t *e
     }
 }
 
+/* How many bytes what lies at the offset has: a number, a pointer; 1 if that is not known. */
+static uint64_t scalar_at(const struct rh_type *t, int64_t offset)
+{
+    if (t->kind == RH_TYPE_ARRAY && t->elems[0]->alloc_size)
+        return scalar_at(t->elems[0], offset % (int64_t)t->elems[0]->alloc_size);
+    if (t->kind != RH_TYPE_STRUCT)
+        return t->kind == RH_TYPE_ARRAY ? 1 : t->alloc_size;
+    for (uint64_t i = hides_members(t) || !t->offsets ? 0 : t->count; i-- > 0;)
+        if ((int64_t)t->offsets[i] <= offset)
+            return scalar_at(t->elems[i], offset - (int64_t)t->offsets[i]);
+    return 1;
+}
+
+/* A member that is no array, and yet indexed; or one that is not made of bytes, and a way of so
+ * many bytes from it: whoever does that counts on where the other members lie. */
+static bool leaves_member(const struct object *o, int64_t offset, int64_t room, uint64_t stride)
+{
+    int64_t size = (int64_t)o->type->alloc_size;
+    return room <= (int64_t)stride || (stride == 1 && scalar_at(o->type, offset % size) > 1);
+}
+
 /* The array that a shift moves in, as far as that is known. */
 static void find_array(const struct object *o, const struct rh_cell *c, const struct shift *by,
                        int64_t *begin, int64_t *end)
@@ -217,6 +238,10 @@ static void find_array(const struct object *o, const struct rh_cell *c, const st
         *end = *begin + (int64_t)by->extent;
     } else if (!(by->down && by->stride == 1)) {
         pt_reach(o, c->offset, begin, end);
+        if (*end != INT64_MAX && leaves_member(o, c->offset, *end - *begin, by->stride)) {
+            *begin = 0;
+            *end = INT64_MAX;
+        }
     }
 }
 
@@ -517,6 +542,10 @@ static uint32_t part_of(struct rh_pointsto *p, const struct use *use, uint32_t c
 {
     struct rh_cell c = p->cells.data[cell];
     int64_t distance = use->offset + (int64_t)i * RH_POINTER_BYTES;
+    /* What is less than a pointer is meant as a part of the one that lies there. */
+    if (use->bytes && use->bytes < RH_POINTER_BYTES && c.offset > 0 &&
+        c.stride % RH_POINTER_BYTES == 0)
+        distance -= (c.offset + distance) % RH_POINTER_BYTES;
     if (distance == 0 || c.object == p->outside_object)
         return cell;
     if (p->objects.data[c.object].collapsed)

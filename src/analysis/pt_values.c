@@ -27,6 +27,46 @@ bool pt_may_carry(const struct rh_type *type)
     }
 }
 
+/* --- pieces --- */
+
+/* Less than a pointer: a loop that copies bytes moves pointers, too. */
+static bool is_piece(const struct rh_type *type)
+{
+    if (type->kind == RH_TYPE_VECTOR)
+        return type->count && is_piece(type->elems[0]);
+    return type->kind == RH_TYPE_FLOAT || (type->kind == RH_TYPE_INT && type->bits >= 8);
+}
+
+static bool hands_on(enum rh_op op)
+{
+    return op == RH_OP_PHI || op == RH_OP_SELECT || op == RH_OP_FREEZE || op == RH_OP_BITCAST ||
+           op == RH_OP_SHUFFLEVECTOR || op == RH_OP_INSERTELEMENT || op == RH_OP_EXTRACTELEMENT;
+}
+
+/* Is the value stored as it is, where the language allows it to be a part of anything? */
+static bool is_stored(const struct rh_value *v, unsigned depth)
+{
+    enum { DEEPEST = 3 };
+    for (uint32_t i = 0; i < v->user_count; i++) {
+        const struct rh_value *user = v->users[i];
+        if (user->kind != RH_VALUE_INST)
+            continue;
+        if (user->op == RH_OP_STORE && user->ops[0] == v && !user->tag)
+            return true;
+        if (hands_on(user->op) && depth < DEEPEST && is_stored(user, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+/* May it be a piece of a pointer that is copied piece by piece? What is computed with is none. */
+static bool is_copied_piece(const struct rh_value *v)
+{
+    if (v->kind != RH_VALUE_INST || !is_piece(v->type))
+        return false;
+    return ((v->op == RH_OP_LOAD && !v->tag) || hands_on(v->op)) && is_stored(v, 0);
+}
+
 /* --- shifts --- */
 
 enum { MOST_TERMS = 4 };
@@ -86,19 +126,51 @@ static uint32_t constant_node(struct rh_pointsto *p, struct rh_value *v)
     return node;
 }
 
+/* The linker's names for where a section begins and ends: all that lies in it. */
+static void add_section(struct rh_pointsto *p, uint32_t node, const struct rh_value *v)
+{
+    static const char *const names[] = {"__start_", "__stop_"};
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        size_t len = strlen(names[k]);
+        if (strncmp(v->name, names[k], len) != 0)
+            continue;
+        for (uint32_t i = 0; i < rh_ir_global_count(p->module); i++) {
+            struct rh_value *other = rh_ir_global(p->module, i);
+            if (strcmp(other->global->section, v->name + len) != 0)
+                continue;
+            struct rh_cell any = {.object = pt_object_of(p, other), .stride = 1, .end = INT64_MAX};
+            pt_add_cell(p, node, pt_cell(p, &any));
+        }
+    }
+}
+
 static uint32_t make_address(struct rh_pointsto *p, struct rh_value *v)
 {
     uint32_t node = pt_add_node(p);
     struct rh_cell cell = {.object = pt_object_of(p, v), .end = INT64_MAX};
     pt_add_cell(p, node, pt_cell(p, &cell));
+    if (v->kind == RH_VALUE_GLOBAL && v->global->is_declaration)
+        add_section(p, node, v);
+    return node;
+}
+
+/* The functions that one may stand for are what its resolver returns. */
+static uint32_t make_ifunc(struct rh_pointsto *p, const struct rh_value *resolver)
+{
+    if (resolver->kind != RH_VALUE_FUNCTION || !resolver->fn->block_count)
+        return NO_NODE;
+    uint32_t node = pt_add_node(p), instance = pt_base_instance(p, resolver->fn);
+    pt_add_copy_edge(p, p->instances.data[instance].result, node);
     return node;
 }
 
 static uint32_t make_constant(struct rh_pointsto *p, struct rh_value *v)
 {
+    if (v->kind == RH_VALUE_ALIAS && v->is_ifunc)
+        return make_ifunc(p, v->ops[0]);
     if (v->kind == RH_VALUE_GLOBAL || v->kind == RH_VALUE_FUNCTION)
         return make_address(p, v);
-    if (v->kind == RH_VALUE_ALIAS && !v->is_ifunc)
+    if (v->kind == RH_VALUE_ALIAS)
         return constant_node(p, v->ops[0]);
     if (v->kind != RH_VALUE_EXPR && v->kind != RH_VALUE_AGGREGATE)
         return NO_NODE;
@@ -180,7 +252,7 @@ void pt_read_initialisers(struct rh_pointsto *p)
 
 uint32_t pt_node_of(struct rh_pointsto *p, uint32_t instance, struct rh_value *v)
 {
-    if (!pt_may_carry(v->type))
+    if (!pt_may_carry(v->type) && !is_copied_piece(v))
         return NO_NODE;
     if (v->kind != RH_VALUE_INST && v->kind != RH_VALUE_ARG)
         return constant_node(p, v);
@@ -323,10 +395,17 @@ static void read_copies(const struct reader *r, struct rh_value *v)
         flow(r, v->ops[i], v);
 }
 
+/* Made longer or shorter, a piece is a number. */
+static void read_conversion(const struct reader *r, struct rh_value *v)
+{
+    if (pt_may_carry(v->type) == pt_may_carry(v->ops[0]->type))
+        flow(r, v->ops[0], v);
+}
+
 /* Is the result no address any more: the distance of two pointers, the low bits of one, a hash? */
 static bool is_mere_number(const struct rh_value *v)
 {
-    enum { PAGE = 4096 };
+    enum { PAGE = 4096, HALF = 32 };
     const struct rh_value *by = v->ops[1];
     switch (v->op) {
     case RH_OP_SUB:
@@ -334,8 +413,8 @@ static bool is_mere_number(const struct rh_value *v)
     case RH_OP_AND:
         return by->kind == RH_VALUE_INT && by->num >= 0 && by->num < PAGE;
     case RH_OP_LSHR:
-    case RH_OP_ASHR: /* bits kept in the upper end of a pointer are shifted out and back */
-        return !is_op(v->ops[0], RH_OP_SHL);
+    case RH_OP_ASHR: /* bits kept at either end of a pointer are shifted out and back */
+        return !is_op(v->ops[0], RH_OP_SHL) && !(by->kind == RH_VALUE_INT && by->num < HALF);
     default:
         return false;
     }
@@ -408,9 +487,9 @@ static void (*const readers[RH_OP_COUNT])(const struct reader *, struct rh_value
     [RH_OP_EXTRACTELEMENT] = read_copies,
     [RH_OP_INSERTELEMENT] = read_copies,
     [RH_OP_SHUFFLEVECTOR] = read_copies,
-    [RH_OP_TRUNC] = read_copies,
-    [RH_OP_ZEXT] = read_copies,
-    [RH_OP_SEXT] = read_copies,
+    [RH_OP_TRUNC] = read_conversion,
+    [RH_OP_ZEXT] = read_conversion,
+    [RH_OP_SEXT] = read_conversion,
     [RH_OP_ADD] = read_arithmetic,
     [RH_OP_SUB] = read_arithmetic,
     [RH_OP_AND] = read_arithmetic,
