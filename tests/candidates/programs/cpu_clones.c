@@ -3,7 +3,7 @@
 
 static long total;
 
-__attribute__((target_clones("avx2", "default"))) NOINLINE static void add(long *at, long n)
+__attribute__((target_clones("avx2", "default"))) static void add(long *at, long n)
 {
     *at += n; // RACE
 }
