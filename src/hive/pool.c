@@ -24,6 +24,7 @@ struct entry {
     struct rh_tally tally;
     uint64_t executions[2];
     uint32_t vain_us[2];
+    uint64_t noted; /* times that it was watched, as far as its sites know of them */
 };
 
 struct rh_pool {
@@ -33,9 +34,9 @@ struct rh_pool {
     struct rh_candidates_totals totals;
     RH_VEC(struct entry) entries;
     struct rh_map by_id; /* -> position in entries */
-    struct rh_map sites; /* number -> runs that watched it, or RAN */
+    struct rh_map sites; /* number -> how often it was watched in vain, or RAN */
     size_t open;         /* entries that are no true races */
-    size_t cursors[2];   /* where screening goes on: of those that do not sleep, of those that do */
+    size_t cursors[3];   /* where screening goes on, by enum sites */
     bool is_drained;     /* every candidate is an entry */
     uint64_t random;
 };
@@ -72,28 +73,37 @@ static uint64_t asked(const struct rh_tally *tally)
     return sum;
 }
 
+/* `watched`: so many times more than was noted. */
 static void note_site(struct rh_pool *pool, uint32_t site, uint64_t watched, uint64_t executions)
 {
     uint64_t known = 0;
     rh_map_get(&pool->sites, site, &known);
     if (executions)
         rh_map_put(&pool->sites, site, RAN);
-    else if (known < watched)
-        rh_map_put(&pool->sites, site, watched);
+    else if (known != RAN)
+        rh_map_put(&pool->sites, site, known + watched);
 }
 
-/* Did the site not run, as often as that is no accident? */
-static bool sleeps(const struct rh_pool *pool, uint32_t site)
+/* What is known of a candidate's sites. */
+enum sites {
+    RUN,   /* both were seen to run */
+    OPEN,  /* one was not watched yet */
+    SLEEP, /* one was watched, and did not run */
+    SITES
+};
+
+static enum sites look_at_site(const struct rh_pool *pool, uint32_t site)
 {
-    enum { NO_ACCIDENT = 2 };
     uint64_t known = 0;
     rh_map_get(&pool->sites, site, &known);
-    return known != RAN && known >= NO_ACCIDENT;
+    return known == RAN ? RUN : known ? SLEEP : OPEN;
 }
 
-static bool is_asleep(const struct rh_pool *pool, const struct entry *e)
+static enum sites look_at(const struct rh_pool *pool, const struct entry *e)
 {
-    return sleeps(pool, e->candidate.first) || sleeps(pool, e->candidate.second);
+    enum sites a = look_at_site(pool, e->candidate.first);
+    enum sites b = look_at_site(pool, e->candidate.second);
+    return a > b ? a : b;
 }
 
 static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
@@ -108,9 +118,11 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
     e->explored = state.explored;
     memcpy(e->executions, state.executions, sizeof e->executions);
     memcpy(e->vain_us, state.vain_us, sizeof e->vain_us);
-    note_site(pool, e->candidate.first, asked(&e->tally), e->executions[0]);
+    uint64_t watched = asked(&e->tally) - e->noted;
+    e->noted += watched;
+    note_site(pool, e->candidate.first, watched, e->executions[0]);
     if (!e->same)
-        note_site(pool, e->candidate.second, asked(&e->tally), e->executions[1]);
+        note_site(pool, e->candidate.second, watched, e->executions[1]);
     return RH_OK;
 }
 
@@ -259,7 +271,7 @@ static enum kind kind_of(const struct entry *e)
 static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
     uint64_t attempts = is_true_race(e) ? e->explored : e->attempts;
-    return attempts << 32 | (uint64_t)is_asleep(pool, e) << 31 |
+    return attempts << 32 | (uint64_t)(look_at(pool, e) == SLEEP) << 31 |
            (uint64_t)(RH_SCORE_MAX - e->score) << 16 | (next_random(pool) & 0xffff);
 }
 
@@ -322,32 +334,49 @@ static bool is_too_hot(const struct entry *e)
     return e->executions[0] > OFTEN || e->executions[1] > OFTEN;
 }
 
-/* Screens entries that sleep or those that do not, each from where it stopped, once round at most.
- */
-static void screen(struct rh_pool *pool, struct rh_assignment *a, size_t limit, bool asleep)
+static bool is_new(const struct rh_pool *pool, const struct rh_assignment *a, uint32_t site)
 {
-    size_t *cursor = &pool->cursors[asleep];
+    if (look_at_site(pool, site) != OPEN)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->tasks[i].candidate.first == site || a->tasks[i].candidate.second == site)
+            return false;
+    return true;
+}
+
+/* Screens entries of one kind, from where it stopped last time, once round at most; `new`: only
+ * with a site that nobody watches yet. */
+static void screen(struct rh_pool *pool, struct rh_assignment *a, size_t limit, enum sites sites,
+                   bool new)
+{
+    size_t *cursor = &pool->cursors[sites];
     for (size_t looked = 0; a->count < limit && looked < pool->entries.len; looked++) {
         struct entry *e = &pool->entries.data[*cursor];
         *cursor = (*cursor + 1) % pool->entries.len;
-        if (is_true_race(e) || is_too_hot(e) || is_screened(a, e->candidate.id) ||
-            is_asleep(pool, e) != asleep)
+        if (is_true_race(e) || is_too_hot(e) || look_at(pool, e) != sites ||
+            is_screened(a, e->candidate.id) ||
+            (new && !is_new(pool, a, e->candidate.first) && !is_new(pool, a, e->candidate.second)))
             continue;
         struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_CONTEXT};
         add_task(a, e, task, 0);
     }
 }
 
-/* One of some is for those that sleep, and what the others leave. */
+/* Half is for candidates whose sites run, half for sites that are not known yet, but for one of
+ * some that sleep: what does not run here may run elsewhere. What one kind leaves is for the
+ * others. */
 static void add_screening(struct rh_pool *pool, struct rh_assignment *a)
 {
     enum { ONE_OF = 8 };
     size_t wanted = pool->options.screened_per_run, room = RH_MAX_TASKS - a->count;
     size_t count = wanted < room ? wanted : room, limit = a->count + count;
-    size_t for_sleepers = (count + random_below(pool, ONE_OF)) / ONE_OF;
-    screen(pool, a, limit - for_sleepers, false);
-    screen(pool, a, limit, true);
-    screen(pool, a, limit, false);
+    size_t awake = limit - (count + random_below(pool, ONE_OF)) / ONE_OF;
+    screen(pool, a, awake - count / 2, RUN, false);
+    screen(pool, a, awake, OPEN, true);
+    screen(pool, a, awake, RUN, false);
+    screen(pool, a, limit, SLEEP, false);
+    for (enum sites sites = RUN; sites < SITES; sites++)
+        screen(pool, a, limit, sites, false);
 }
 
 bool rh_pool_assign(struct rh_pool *pool, struct rh_assignment *a)

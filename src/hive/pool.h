@@ -6,10 +6,10 @@
  * only watch the context of others, which costs next to nothing and brings to light those worth a
  * run of their own. Validation goes by turns among the candidates whose sites have
  * met, which have most of them, those that may yet, and true races; in each of these, those with
- * the fewest attempts come first, the better score breaking ties, and chance those. A site that did
- * not run in the runs that watched it says so of all its candidates: these wait behind the others,
- * so that a program with far more candidates than runs has its runs ask about code that runs. A
- * candidate's
+ * the fewest attempts come first, the better score breaking ties, and chance those. What a
+ * run shows of a site it says of all its candidates: screening seeks sites that run, and then goes
+ * through the candidates of which both do, so that a program with far more candidates than runs has
+ * its runs ask about code that runs. A candidate's
  * attempts differ: first without a pause, then steered to one order and the other by turns, with
  * pauses that grow as they are in vain, at an execution of the site chosen at random. A true race
  * is tried a few times more, to see what comes of it, and leaves the pool; all others stay, and are
