@@ -46,7 +46,7 @@ static const struct reason {
     {IN_BOTH, WRITES, 5, "both write"},
     {IN_BOTH, VOLATILE, -10, "both are volatile"},
     {OF_OBJECT, RH_OBJECT_OUTSIDE, -20, "the memory belongs to no object of the program"},
-    {IN_EITHER, VAGUE, -25, "the pointers may point to many objects"},
+    {IN_EITHER, VAGUE, -40, "the pointers may point to many objects"},
 };
 enum { REASON_COUNT = sizeof reasons / sizeof reasons[0], BOTH_LOCKED = 1 << REASON_COUNT };
 

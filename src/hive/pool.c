@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Candidates that are looked at when one is to be chosen; more come in as these are settled. */
-enum { WINDOW = 20000, NO_ENTRY = -1 };
+enum { WINDOW = 50000, NO_ENTRY = -1 };
 #define RAN UINT64_MAX
 
 struct entry {

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { ALIKE_SCORE = 25 };
+enum { ALIKE_SCORE = 30 };
 
 static bool is_word(char c)
 {

@@ -43,10 +43,10 @@ static void the_same_name_betters_a_vague_score(void **state)
     assert_false(rh_alike_in(&group, &a, &c));
     assert_false(rh_alike_in(&group, &a, &d));
     assert_true(rh_alike_in(&group, &d, &e));
-    assert_int_equal(rh_alike_score(&group, true), 55);
+    assert_int_equal(rh_alike_score(&group, true), 60);
     assert_int_equal(rh_alike_score(&group, false), 30);
     rh_alike_explain(&group, &a, &b, &text);
-    assert_string_equal(rh_strbuf_text(&text), "no lock, both name flags (+25)");
+    assert_string_equal(rh_strbuf_text(&text), "no lock, both name flags (+30)");
     group.score = 90;
     assert_int_equal(rh_alike_score(&group, true), 100);
     group.flags = 0;

@@ -192,7 +192,7 @@ static uint32_t expected_score(const struct rh_candidate *got)
 {
     bool better = got->group->flags & RH_GROUP_VAGUE &&
                   name_the_same(got->first->expression, got->second->expression);
-    uint32_t score = got->group->score + (better ? 25 : 0);
+    uint32_t score = got->group->score + (better ? 30 : 0);
     return score > RH_SCORE_MAX ? RH_SCORE_MAX : score;
 }
 
