@@ -10,7 +10,6 @@
 
 /* Candidates that are looked at when one is to be chosen; more come in as these are settled. */
 enum { WINDOW = 50000, NO_ENTRY = -1 };
-#define RAN UINT64_MAX
 
 struct entry {
     struct rh_runs_candidate candidate;
@@ -24,7 +23,6 @@ struct entry {
     struct rh_tally tally;
     uint64_t executions[2];
     uint32_t vain_us[2];
-    uint64_t noted; /* times that it was watched, as far as its sites know of them */
 };
 
 struct rh_pool {
@@ -34,7 +32,7 @@ struct rh_pool {
     struct rh_candidates_totals totals;
     RH_VEC(struct entry) entries;
     struct rh_map by_id; /* -> position in entries */
-    struct rh_map sites; /* number -> how often it was watched in vain, or RAN */
+    struct rh_map sites; /* those that were watched, by number -> enum sites */
     size_t open;         /* entries that are no true races */
     size_t cursors[3];   /* where screening goes on, by enum sites */
     bool is_drained;     /* every candidate is an entry */
@@ -73,17 +71,6 @@ static uint64_t asked(const struct rh_tally *tally)
     return sum;
 }
 
-/* `watched`: so many times more than was noted. */
-static void note_site(struct rh_pool *pool, uint32_t site, uint64_t watched, uint64_t executions)
-{
-    uint64_t known = 0;
-    rh_map_get(&pool->sites, site, &known);
-    if (executions)
-        rh_map_put(&pool->sites, site, RAN);
-    else if (known != RAN)
-        rh_map_put(&pool->sites, site, known + watched);
-}
-
 /* What is known of a candidate's sites. */
 enum sites {
     RUN,   /* both were seen to run */
@@ -94,9 +81,17 @@ enum sites {
 
 static enum sites look_at_site(const struct rh_pool *pool, uint32_t site)
 {
-    uint64_t known = 0;
+    uint64_t known = OPEN;
     rh_map_get(&pool->sites, site, &known);
-    return known == RAN ? RUN : known ? SLEEP : OPEN;
+    return (enum sites)known;
+}
+
+static void note_site(struct rh_pool *pool, uint32_t site, uint64_t executions)
+{
+    if (executions)
+        rh_map_put(&pool->sites, site, RUN);
+    else if (look_at_site(pool, site) == OPEN)
+        rh_map_put(&pool->sites, site, SLEEP);
 }
 
 static enum sites look_at(const struct rh_pool *pool, const struct entry *e)
@@ -118,11 +113,10 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
     e->explored = state.explored;
     memcpy(e->executions, state.executions, sizeof e->executions);
     memcpy(e->vain_us, state.vain_us, sizeof e->vain_us);
-    uint64_t watched = asked(&e->tally) - e->noted;
-    e->noted += watched;
-    note_site(pool, e->candidate.first, watched, e->executions[0]);
-    if (!e->same)
-        note_site(pool, e->candidate.second, watched, e->executions[1]);
+    if (asked(&e->tally))
+        note_site(pool, e->candidate.first, e->executions[0]);
+    if (asked(&e->tally) && !e->same)
+        note_site(pool, e->candidate.second, e->executions[1]);
     return RH_OK;
 }
 
