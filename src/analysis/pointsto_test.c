@@ -279,6 +279,30 @@ static void elements_are_copied_with_their_arrays(void **state)
     release(&s);
 }
 
+/* A member of every element of two arrays, one within the other, in a struct that is copied to one
+ * of several: the last is copied, too. */
+static void the_last_elements_are_copied(void **state)
+{
+    (void)state;
+    struct solved s = solve(
+        "%item = type { ptr, ptr, [40 x i64] }\n%box = type { ptr, [2 x [4 x %item]], i64 }\n"
+        "@from = internal global %box zeroinitializer\n"
+        "@to = internal global [2 x %box] zeroinitializer\n"
+        "define i32 @main(i64 %i, i64 %j, i64 %k) {\n"
+        "  %any = getelementptr %box, ptr @from, i64 0, i32 1, i64 %i, i64 %j, i32 1\n"
+        "  store ptr @a, ptr %any\n"
+        "  %box = getelementptr [2 x %box], ptr @to, i64 0, i64 %k\n"
+        "  call void @llvm.memcpy.p0.p0.i64(ptr %box, ptr @from, i64 2704, i1 false)\n"
+        "  %last = getelementptr [2 x %box], ptr @to, i64 0, i64 1, i32 1, i64 1, i64 3, i32 1\n"
+        "  %x = load ptr, ptr %last\n"
+        "  %behind = getelementptr [2 x %box], ptr @to, i64 0, i64 1, i32 2\n"
+        "  %y = load ptr, ptr %behind\n"
+        "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "y", "a"));
+    release(&s);
+}
+
 static void blocks_of_wrappers_differ_by_caller(void **state)
 {
     (void)state;
@@ -402,6 +426,7 @@ int main(void)
         cmocka_unit_test(copies_from_one_place_stay_apart),
         cmocka_unit_test(arrays_are_copied_with_their_struct),
         cmocka_unit_test(elements_are_copied_with_their_arrays),
+        cmocka_unit_test(the_last_elements_are_copied),
         cmocka_unit_test(blocks_of_wrappers_differ_by_caller),
         cmocka_unit_test(pointers_survive_integers),
         cmocka_unit_test(threads_begin_where_pointers_say),

@@ -253,7 +253,9 @@ static bool shift_inner(const struct object *o, struct rh_cell *c, const struct 
     if (end == INT64_MAX || end - begin > (int64_t)c->stride || by->stride >= c->stride)
         return false;
     uint64_t step = c->step ? pt_gcd(c->step, by->stride) : by->stride;
-    int64_t span = end - begin - (int64_t)by->stride, offset = c->offset + by->offset;
+    /* To the last element that begins in the array; a copy may begin within its first one. */
+    int64_t span = (end - begin - 1) / (int64_t)by->stride * (int64_t)by->stride;
+    int64_t offset = c->offset + by->offset;
     if (step < RH_POINTER_BYTES) {
         step = 1;
         span = end - begin;
