@@ -11,6 +11,14 @@
 /* Candidates that are looked at when one is to be chosen; more come in as these are settled. */
 enum { WINDOW = 50000, NO_ENTRY = -1 };
 
+/* What is known of a candidate's sites. */
+enum sites {
+    RUN,   /* both were seen to run */
+    OPEN,  /* one was not watched yet */
+    SLEEP, /* one was watched, and did not run */
+    SITES
+};
+
 struct entry {
     struct rh_runs_candidate candidate;
     uint64_t strangers[2]; /* as in struct rh_assignment */
@@ -31,11 +39,11 @@ struct rh_pool {
     struct rh_candidates *candidates;
     struct rh_candidates_totals totals;
     RH_VEC(struct entry) entries;
-    struct rh_map by_id; /* -> position in entries */
-    struct rh_map sites; /* those that were watched, by number -> enum sites */
-    size_t open;         /* entries that are no true races */
-    size_t cursors[3];   /* where screening goes on, by enum sites */
-    bool is_drained;     /* every candidate is an entry */
+    struct rh_map by_id;   /* -> position in entries */
+    struct rh_map sites;   /* those that were watched, by number -> enum sites */
+    size_t open;           /* entries that are no true races */
+    size_t cursors[SITES]; /* where screening goes on */
+    bool is_drained;       /* every candidate is an entry */
     uint64_t random;
 };
 
@@ -70,14 +78,6 @@ static uint64_t asked(const struct rh_tally *tally)
         sum += tally->outcomes[i];
     return sum;
 }
-
-/* What is known of a candidate's sites. */
-enum sites {
-    RUN,   /* both were seen to run */
-    OPEN,  /* one was not watched yet */
-    SLEEP, /* one was watched, and did not run */
-    SITES
-};
 
 static enum sites look_at_site(const struct rh_pool *pool, uint32_t site)
 {
