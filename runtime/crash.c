@@ -7,8 +7,8 @@
 
 #include "arch/x86_64/context.h"
 #include "shared.h"
-#include "stack.h"
-#include "stack_images.h"
+#include "stack/stack.h"
+#include "stack/images.h"
 #include "sys.h"
 #include "text.h"
 

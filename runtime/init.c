@@ -15,7 +15,7 @@
 #include "options.h"
 #include "service.h"
 #include "shared.h"
-#include "stack.h"
+#include "stack/stack.h"
 #include "sys.h"
 #include "text.h"
 

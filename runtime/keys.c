@@ -9,7 +9,7 @@
 #include "lock.h"
 #include "opaque.h"
 #include "service.h"
-#include "stack.h"
+#include "stack/stack.h"
 #include "sys.h"
 #include "text.h"
 

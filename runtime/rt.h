@@ -106,7 +106,7 @@ static inline const volatile void *rt_thread_object(uint32_t id)
     return (const volatile void *)(UINTPTR_MAX / 2 + 1 + ((uintptr_t)id << 4));
 }
 
-/* --- synchronisation (sync_*.c) --- */
+/* --- synchronisation (intercept, kernel) --- */
 
 /*
  * What happened to a synchronisation object: suffix, name, whether the thread gives what it knows

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "image_names.h"
+#include "stack/image_names.h"
 #include "sys.h"
 #include "text.h"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "stack.h"
-#include "stack_images.h"
+#include "stack/stack.h"
+#include "stack/images.h"
 
 enum { MAX = 256, DEPTH = 100, ROUNDS = 20000 };
 

@@ -6,7 +6,7 @@
 
 #include "options.h"
 #include "probe.h"
-#include "stack_images.h"
+#include "stack/images.h"
 #include "thread.h"
 
 static bool is_plain(const struct rt_access *a)

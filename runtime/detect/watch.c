@@ -12,7 +12,7 @@
 #include "budget.h"
 #include "options.h"
 #include "service.h"
-#include "stack.h"
+#include "stack/stack.h"
 #include "sys.h"
 
 /* Threads beyond the first WATCHED go unwatched in a hold: events cost some microseconds each. One

@@ -4,8 +4,8 @@
 #include "keys.h"
 #include "opaque.h"
 #include "shared.h"
-#include "stack.h"
-#include "stack_images.h"
+#include "stack/stack.h"
+#include "stack/images.h"
 #include "text.h"
 
 void rt_witness_take(const struct rt_thread *self, const struct rt_access *a, struct rt_witness *w)

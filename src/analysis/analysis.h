@@ -11,10 +11,10 @@
 #define RH_ANALYSIS_ANALYSIS_H
 
 #include "analysis/access.h"
-#include "analysis/flow.h"
-#include "analysis/pairs.h"
-#include "analysis/pointsto.h"
-#include "analysis/sharing.h"
+#include "analysis/flow/flow.h"
+#include "analysis/pairs/pairs.h"
+#include "analysis/pointsto/pointsto.h"
+#include "analysis/pairs/sharing.h"
 
 /* Phases: suffix, name shown to users. */
 #define RH_PHASES(X)                                                                               \

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "ir/expr.h"
+#include "ir/names/expr.h"
 
 /* --- places --- */
 

@@ -21,9 +21,9 @@
 #include "cli/findings.h"
 #include "instrument/keys.h"
 #include "instrument/opaque.h"
-#include "ir/assembly.h"
-#include "ir/link.h"
-#include "ir/rewrite.h"
+#include "ir/read/assembly.h"
+#include "ir/rewrite/link.h"
+#include "ir/rewrite/rewrite.h"
 #include "store/sidecar.h"
 
 enum {

@@ -21,7 +21,7 @@
 #ifndef RH_INSTRUMENT_GATES_H
 #define RH_INSTRUMENT_GATES_H
 
-#include "ir/cfg.h"
+#include "ir/graph/cfg.h"
 #include "ir/ir.h"
 
 /* May something happen at this instruction that orders threads, or that the block does not come

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "ir/rewrite.h"
+#include "ir/rewrite/rewrite.h"
 
 /* The flags are all a key may change: test and cmp set them, and so may the hook. */
 #define CLOBBERS         "~{dirflag},~{fpsr},~{flags}"

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "instrument/gates.h"
-#include "ir/expr.h"
+#include "ir/names/expr.h"
 
 /* A site of the current block, before it is given a key. */
 struct member {

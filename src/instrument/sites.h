@@ -19,7 +19,7 @@
 #include "analysis/access.h"
 #include "base/arena.h"
 #include "base/vec.h"
-#include "ir/cfg.h"
+#include "ir/graph/cfg.h"
 #include "ir/ir.h"
 #include "racehive/image.h"
 

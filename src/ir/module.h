@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "ir/ir.h"
-#include "ir/tags.h"
+#include "ir/read/tags.h"
 
 struct rh_module {
     struct rh_arena arena;

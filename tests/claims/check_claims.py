@@ -99,8 +99,9 @@ def check_tests_are_registered():
         if not path.endswith("_test.c"):
             continue
         part = os.path.basename(path)[:-len("_test.c")]
-        lists = [os.path.dirname(path) + "/CMakeLists.txt", "tests/stack/CMakeLists.txt",
-                 "tests/runtime/CMakeLists.txt"]
+        room = "/".join(path.split("/")[:2])
+        lists = [os.path.dirname(path) + "/CMakeLists.txt", room + "/CMakeLists.txt",
+                 "tests/stack/CMakeLists.txt", "tests/runtime/CMakeLists.txt"]
         texts = "".join(read(l) for l in lists if l in ALL)
         if not re.search(rf"\b{re.escape(part)}(_test)?\b", texts):
             wrong(f"{path}: no CMakeLists.txt speaks of it")

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fork.h"
+#include "intercept/fork.h"
 #include "keys.h"
 #include "lock.h"
 #include "service.h"

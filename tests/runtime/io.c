@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "kernel.h"
+#include "kernel/kernel.h"
 
 /* How many bytes there are is hidden from the compiler, or it would not call the checking ones. */
 static volatile size_t eight = 8;

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "kernel.h"
+#include "kernel/kernel.h"
 
 /* Hidden from the compiler, or it would not call the checking functions. */
 static volatile nfds_t one = 1;

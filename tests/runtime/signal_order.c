@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "harness.h"
-#include "real.h"
+#include "intercept/real.h"
 #include "sys.h"
 
 extern char **environ;

@@ -11,7 +11,7 @@
 #include <sys/time.h>
 
 #include "harness.h"
-#include "real.h"
+#include "intercept/real.h"
 #include "sys.h"
 
 enum { THREADS = 3, ROUNDS = 1500 };

@@ -13,8 +13,8 @@
 
 #include "arch/x86_64/code.h"
 #include "compare.h"
-#include "stack.h"
-#include "stack_images.h"
+#include "stack/stack.h"
+#include "stack/images.h"
 
 #define NO_TAIL() __asm__ volatile("" : : : "memory")
 

@@ -1,7 +1,7 @@
 """Checks that what hooks reach keeps the rules of hooks.
 
 usage: check_objects.py NM OBJDUMP OBJECT...
-The objects may use nothing but the runtime's own functions (stack_images.c also dl_iterate_phdr,
+The objects may use nothing but the runtime's own functions (stack/images.c also dl_iterate_phdr,
 outside hooks), and no vector register.
 """
 import re

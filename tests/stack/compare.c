@@ -12,7 +12,7 @@
 
 #include "arch/x86_64/registers.h"
 #include "keys.h"
-#include "stack.h"
+#include "stack/stack.h"
 
 /* Not in unwind.h, but exported by libgcc for as long as there has been .eh_frame. */
 struct dwarf_eh_bases {

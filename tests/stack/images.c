@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "compare.h"
-#include "stack.h"
-#include "stack_images.h"
+#include "stack/stack.h"
+#include "stack/images.h"
 
 typedef void callback(void *arg);
 typedef void plugin_function(callback *function, void *arg);

@@ -11,7 +11,7 @@
 
 #include "compare.h"
 #include "keys.h"
-#include "stack.h"
+#include "stack/stack.h"
 
 #define NO_TAIL() __asm__ volatile("" : : : "memory")
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "cfi.h"
+#include "stack/cfi.h"
 
 static const char *const names[RT_REGISTER_COUNT] = {
     "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "compare.h"
-#include "stack.h"
+#include "stack/stack.h"
 
 #define KEEP(x)   __asm__ volatile("" : : "r"(x) : "memory")
 #define NO_TAIL() __asm__ volatile("" : : : "memory")

@@ -1,0 +1,108 @@
+/* What the search for candidates and its ranking know of each other: see pairs.h. */
+#ifndef RH_ANALYSIS_PAIRS_INTERNAL_H
+#define RH_ANALYSIS_PAIRS_INTERNAL_H
+
+#include "analysis/pairs/own.h"
+#include "analysis/pairs/pairs.h"
+#include "base/arena.h"
+#include "base/bitset.h"
+#include "base/map.h"
+
+#define NO_CLASS 0xffffffffu
+
+/* The ways in which an instruction runs. */
+struct ways {
+    const struct rh_occurrence *list;
+    uint32_t count;
+};
+
+/* An access in one instance of its function. A pointer that may point to very many cells is vague:
+ * then only the objects are compared, not the places in them. */
+struct fact {
+    uint32_t instance;
+    uint32_t cells;   /* number of the set of shared cells it may touch; unused if vague */
+    uint32_t objects; /* number of the set of their objects */
+    uint32_t ways;    /* number of the list of ways it runs */
+    bool vague;
+};
+enum { VAGUE_CELLS = 48 };
+/* Sets of very many objects say nothing that their union does not: that is the set of number MANY,
+ * complete once all accesses have been seen. */
+enum { MANY = 0, MANY_OBJECTS = 64 };
+
+struct class_info {
+    const struct rh_access *access; /* the first member stands for all */
+    uint32_t tag;                   /* its type tag */
+    bool writes;
+    bool fresh; /* to blocks that nobody else knows yet */
+    bool vague; /* some fact is */
+    uint32_t fact_count;
+    struct fact *facts;
+};
+
+enum meeting {
+    MEET_NEVER,
+    MEET_LOCKED, /* only where both hold locks */
+    MEET_UNLOCKED,
+};
+
+/* A class that touches an object. They stand by type tag, and then by class. */
+struct touch {
+    uint32_t klass, fact, cell;
+    uint32_t next; /* position of the first one with another tag */
+};
+struct touches RH_VEC_BODY(struct touch);
+struct touched {
+    struct touches reads, writes;
+    struct touches known_reads, known_writes; /* of the outside: to objects that it knows */
+};
+
+/* What became of a class and the one being compared. */
+struct partner {
+    uint32_t stamp; /* the class being compared, plus 1 */
+    enum rh_pair_fate fate;
+    uint32_t object;
+    uint64_t judged; /* pairs of facts of which another object would not say more, a bit each */
+};
+
+struct rh_pairs_work {
+    struct rh_accesses *accesses;
+    const struct rh_pointsto *pointsto;
+    const struct rh_flow *flow;
+    const struct rh_sharing *sharing;
+    struct rh_own *own;
+    struct rh_patience *patience;
+    struct rh_pairs *out;
+    struct rh_arena arena;
+    RH_VEC(struct rh_idset) cells; /* interned */
+    struct rh_map cells_of;
+    RH_VEC(struct rh_idset) objects; /* interned */
+    struct rh_map objects_of;
+    /* By two numbers of sets, the larger first: an object that both have plus 2, or 1 if there is
+     * none; 0 if that is not known yet. */
+    uint32_t **common;
+    RH_VEC(uint32_t) vague; /* classes */
+    RH_VEC(struct ways) ways;
+    struct rh_map ways_of;
+    RH_VEC(struct class_info) infos; /* beside out->classes */
+    struct rh_map class_of;
+    uint8_t **meetings;       /* by two numbers of ways, the larger first: enum meeting plus 1 */
+    uint32_t outside;         /* the object that stands for what the outside knows */
+    struct touched *touched;  /* by object */
+    struct partner *partners; /* by class */
+    struct rh_bitset racing;  /* objects whose address is given away without order */
+    struct rh_bitset emptied; /* objects all of whose contents are given away so */
+    struct rh_bitset told;    /* classes whose part in this has been told */
+    struct rh_bitset waiting; /* accesses that a loop waits with */
+    bool fresh_now, vague_now;
+    bool of_fresh; /* only pairs with such a class are being compared; else only the others */
+    RH_VEC(uint32_t) met; /* partners of the class being compared */
+    RH_VEC(struct fact) facts_now;
+};
+
+/* Makes one class of those that nothing tells apart any more. */
+void rh_pairs_merge(struct rh_pairs_work *w);
+/* Gives each group its score and flags, and sorts them, best first. */
+void rh_pairs_rank(struct rh_pairs *c);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * Puts bases and paths together to expressions.
+ */
+#include "ir/names/expr_answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How many records of one name are compared. */
+#define MAX_NAMESAKES 64
+
+static void set_text(char to[RH_TEXT_SIZE], const char *text)
+{
+    size_t len = strlen(text);
+
+    if (len > RH_TEXT_MAX)
+        len = 0;
+    memcpy(to, text, len);
+    to[len] = '\0';
+}
+
+void rh_base_set_text(struct rh_base *base, const char *text)
+{
+    set_text(base->text, text);
+}
+
+void rh_base_set_pointer(struct rh_ditypes *types, struct rh_base *base, const char *text,
+                         struct rh_ditype *type)
+{
+    *base = (struct rh_base){.kind = RH_BASE_POINTER};
+    set_text(base->text, text);
+    if (type && type->kind == RH_DITYPE_REFERENCE)
+        base->kind = RH_BASE_OBJECT;
+    if (type && (type->kind == RH_DITYPE_REFERENCE || type->kind == RH_DITYPE_POINTER))
+        base->type = rh_ditype_target(types, type);
+}
+
+static void drop_first_step(struct rh_place_path *path)
+{
+    path->count--;
+    memmove(path->steps, path->steps + 1, path->count * sizeof path->steps[0]);
+}
+
+static void print_named(const struct rh_base *base, const struct rh_place_path *path,
+                        struct rh_strbuf *out)
+{
+    struct rh_place_path element;
+    char *text;
+
+    switch (base->kind) {
+    case RH_BASE_OBJECT:
+        rh_place_print_object(path, base->text, out);
+        if (!path->top && base->is_array)
+            rh_strbuf_add(out, "[...]");
+        break;
+    case RH_BASE_POINTER:
+        rh_place_print_pointer(path, base->text, out);
+        break;
+    default:
+        element = *path;
+        if (element.indexes_pointer) {
+            text = rh_format("%s[%s]", base->text, element.steps[0].index);
+            drop_first_step(&element);
+        } else {
+            text = rh_format("%s[...]", base->text);
+        }
+        rh_place_print_object(&element, text, out);
+        free(text);
+    }
+}
+
+static void print_type(const struct rh_ditype *type, struct rh_strbuf *out)
+{
+    rh_strbuf_addf(out, "%s%s%s", type->keyword, *type->keyword ? " " : "", type->name);
+}
+
+static void print_typed(const struct rh_place_path *path, struct rh_strbuf *out)
+{
+    struct rh_place_path member = *path;
+    struct rh_strbuf base = RH_STRBUF_INIT;
+
+    if (member.indexes_pointer)
+        drop_first_step(&member);
+    if (!path->top || path->top->kind != RH_DITYPE_RECORD || !*path->top->name || !member.count)
+        return;
+    rh_strbuf_addc(&base, '(');
+    print_type(path->top, &base);
+    rh_strbuf_addc(&base, ')');
+    rh_place_print_object(&member, rh_strbuf_text(&base), out);
+    rh_strbuf_release(&base);
+}
+
+static void print_cast(const struct rh_base *base, const struct rh_place_path *path,
+                       struct rh_strbuf *out)
+{
+    struct rh_strbuf cast = RH_STRBUF_INIT;
+
+    rh_strbuf_add(&cast, "((");
+    print_type(path->top, &cast);
+    rh_strbuf_addf(&cast, " *)%s%s)", base->kind == RH_BASE_OBJECT ? "&" : "", base->text);
+    rh_place_print_pointer(path, rh_strbuf_text(&cast), out);
+    rh_strbuf_release(&cast);
+}
+
+/* Takes the text if it is one and none was taken yet. */
+static void offer(struct rh_answer *out, enum rh_rank rank, struct rh_strbuf *text)
+{
+    if (out->rank == RH_RANK_NONE && text->len > 0 && text->len <= RH_TEXT_MAX) {
+        out->rank = rank;
+        set_text(out->text, rh_strbuf_text(text));
+    }
+    rh_strbuf_reset(text);
+}
+
+/* The path that a view means. Records of one name, of which each source file has its own, must
+ * agree on it. */
+static bool find_viewed(struct rh_ditypes *types, const struct rh_place *place,
+                        struct rh_place_path *path)
+{
+    struct rh_ditype *record = rh_ditype_find(types, place->view.name);
+    struct rh_place seen = *place;
+    int left = MAX_NAMESAKES;
+
+    seen.offset = place->view.offset;
+    seen.term_count = 0;
+    if (!record || rh_place_in_object(types, record, &seen, path) != RH_FIT_EXACT)
+        return false;
+    while ((record = record->next) && left-- > 0) {
+        struct rh_place_path other;
+
+        if (rh_place_in_object(types, record, &seen, &other) != RH_FIT_EXACT ||
+            !rh_place_same_path(path, &other))
+            return false;
+    }
+    return true;
+}
+
+static bool can_cast(const struct rh_base *base, const struct rh_place *place,
+                     const struct rh_place_path *path)
+{
+    return *base->text && base->kind != RH_BASE_CONTAINER && *path->top->name &&
+           place->term_count == 0 && place->offset == place->view.offset;
+}
+
+static void answer_cast(const struct rh_base *base, const struct rh_place *place,
+                        const struct rh_place_path *path, struct rh_answer *out)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+
+    out->leaf = path->leaf;
+    out->library = path->library;
+    if (can_cast(base, place, path))
+        print_cast(base, path, &text);
+    offer(out, RH_RANK_EXACT, &text);
+    if (out->rank == RH_RANK_NONE)
+        print_typed(path, &text);
+    offer(out, RH_RANK_TYPE, &text);
+    rh_strbuf_release(&text);
+}
+
+void rh_answer_by_view(struct rh_ditypes *types, const struct rh_place *place,
+                       struct rh_answer *out)
+{
+    static const struct rh_base nothing = {.kind = RH_BASE_NONE};
+    struct rh_place_path path;
+
+    *out = (struct rh_answer){.rank = RH_RANK_NONE};
+    if (place->view.kind != RH_VIEW_NONE && find_viewed(types, place, &path))
+        answer_cast(&nothing, place, &path, out);
+}
+
+static void answer_path(const struct rh_base *base, const struct rh_place_path *path,
+                        enum rh_place_fit fit, struct rh_answer *out)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+
+    if (fit == RH_FIT_EXACT) {
+        out->leaf = path->leaf;
+        out->library = path->library;
+    }
+    if (*base->text)
+        print_named(base, path, &text);
+    offer(out, fit == RH_FIT_EXACT ? RH_RANK_EXACT : RH_RANK_VAGUE, &text);
+    if (out->rank == RH_RANK_NONE)
+        print_typed(path, &text);
+    offer(out, RH_RANK_TYPE, &text);
+    rh_strbuf_release(&text);
+}
+
+void rh_answer_compose(struct rh_ditypes *types, const struct rh_base *base,
+                       const struct rh_place *place, struct rh_answer *out)
+{
+    struct rh_place_path path;
+    enum rh_place_fit fit;
+
+    *out = (struct rh_answer){.rank = RH_RANK_NONE};
+    fit = base->kind == RH_BASE_OBJECT ? rh_place_in_object(types, base->type, place, &path)
+                                       : rh_place_behind_pointer(types, base->type, place, &path);
+    if (base->kind == RH_BASE_OBJECT && !base->type)
+        fit = RH_FIT_VAGUE;
+    if (place->view.kind != RH_VIEW_NONE && !path.has_view && !path.is_ambiguous) {
+        struct rh_place_path viewed;
+        bool is_known = find_viewed(types, place, &viewed);
+
+        if (is_known)
+            answer_cast(base, place, &viewed, out);
+        /* LLVM's own names of C++ types cannot be looked up; that proves nothing. */
+        if (is_known || place->view.kind != RH_VIEW_LLVM)
+            return;
+    }
+    if (fit != RH_FIT_WRONG)
+        answer_path(base, &path, fit, out);
+}

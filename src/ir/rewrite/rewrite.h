@@ -1,0 +1,105 @@
+/*
+ * Changes to the underlying LLVM module: inserting assembly, splitting blocks, giving functions
+ * a twin, adding data, and writing the result. Debug locations stay right: what is inserted takes
+ * the location of the instruction it stands before.
+ *
+ * All functions work on the handles of ir.h's values. Order does not matter, because handles stay
+ * valid: nothing here deletes or replaces an instruction that the snapshot names. Two exceptions:
+ * LLVM's own list of kept symbols, llvm.compiler.used, is replaced when something is added to it,
+ * and rh_ir_write_object uses the module up.
+ *
+ * What cannot be done is RH_ERR_UNSUPPORTED, and then nothing was changed.
+ */
+#ifndef RH_IR_REWRITE_REWRITE_H
+#define RH_IR_REWRITE_REWRITE_H
+
+#include "ir/ir.h"
+
+/* An operand of inserted assembly. */
+struct rh_asm_operand {
+    struct rh_value *value;
+    void *handle;   /* overrides value->handle when set (a value of a twin) */
+    bool is_memory; /* passed as an indirect memory operand ("*m") of an i8 */
+};
+
+/* A constant integer as the handle of an operand. */
+void *rh_rewrite_int(struct rh_module *m, uint32_t bits, uint64_t num);
+
+/* Inserts `call void asm sideeffect text, constraints (operands)` right before (or right after) the
+ * instruction behind `handle`. Unsupported: before a phi, a landing pad, or the return of a tail
+ * call that the program relies on; after a terminator (an invoke too), a phi or such a call. */
+enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool after,
+                                     const char *text, const char *constraints,
+                                     const struct rh_asm_operand *operands, uint32_t count);
+
+/* Splits the block of `inst` before it: the instructions from `inst` on stay in the old block (so
+ * that no phi of a successor changes), the ones before it move to a new block that the
+ * predecessors now reach and that ends in a branch to the old one; phis move along. In the entry
+ * block all allocas of fixed size go with the prefix, also those behind `inst` and `inst` itself.
+ * Gives the new block's handle. The work grows with the length of the prefix: split a block from
+ * front to back. Unsupported where assembly cannot stand before `inst`. */
+enum rh_status rh_rewrite_split_before(struct rh_module *m, struct rh_value *inst, void **prefix);
+
+/*
+ * A twin is a second body of a function. The plain body has gates: assembly that goes on, or jumps
+ * to the same point of the twin, from where the run stays in the twin until the function returns.
+ * A gate at the entry is passed by every call; gates further inside, at the headers of loops, are
+ * for runs that are under way already. Arguments and stack memory of fixed size belong to both
+ * bodies. Everything that is alive at a gate is carried over.
+ *
+ * Making one takes two steps, because what is inserted into the twin must see the right values too:
+ * rh_rewrite_twin_begin copies the body and builds the gates, then assembly is inserted before
+ * copies of instructions, with copies as operands, and rh_rewrite_twin_finish settles for each use
+ * in the twin whether it sees the copy's value or, behind a gate, the original's. In between the
+ * module is not valid. Other functions may be rewritten meanwhile.
+ */
+struct rh_twin;
+/* `gates` are blocks of `fn` with a gate each, the entry among them or not; `text` is assembly with
+ * one label operand (constraints "!i,...") that jumps there, or falls through. Blocks that begin
+ * with a landing pad get no gate. Unsupported: indirect jumps, blocks whose address is taken, calls
+ * that must not be duplicated or may return twice, assembly that defines symbols, tokens, funclets.
+ */
+enum rh_status rh_rewrite_twin_begin(struct rh_module *m, struct rh_function *fn,
+                                     struct rh_block *const *gates, uint32_t count,
+                                     const char *text, const char *constraints,
+                                     struct rh_twin **out);
+/* The twin's handle of a value; NULL if both bodies share it, or if no gate leads to it. */
+void *rh_twin_of(const struct rh_twin *twin, const struct rh_value *value);
+/* The same of a block. */
+void *rh_twin_of_block(const struct rh_twin *twin, const struct rh_block *block);
+/* Ends the work on a twin and releases `twin`. */
+void rh_rewrite_twin_finish(struct rh_twin *twin);
+/* Gives a loop of a finished twin a copy without the assembly that rh_rewrite_insert_asm has put
+ * into it, which runs instead unless `text` (as for gates) jumps. `blocks` are the handles of the
+ * loop's blocks, its header first; no call in it but to intrinsics and inserted assembly.
+ * Unsupported: several entries, blocks that end in more than branches, values that are used behind
+ * several exits.
+ */
+enum rh_status rh_rewrite_bypass(struct rh_module *m, void *const *blocks, uint32_t count,
+                                 const char *text, const char *constraints);
+
+/* Adds a constant of raw bytes; `section` may be NULL; `exported` gives it external linkage with
+ * hidden visibility under `name`, otherwise it is kept by llvm.compiler.used. */
+enum rh_status rh_rewrite_add_data(struct rh_module *m, const char *name, const char *section,
+                                   const void *bytes, size_t size, uint32_t align, bool exported);
+/* Appends to the module's file-scope assembly. */
+void rh_rewrite_add_module_asm(struct rh_module *m, const char *text);
+
+/* How code is generated. */
+struct rh_codegen {
+    unsigned opt_level; /* 0 to 3 */
+    bool pic;           /* position independent: shared libraries and PIE */
+    const char *cpu;    /* NULL: generic for the triple */
+    const char *features;
+};
+
+/* Verifies the module; an invalid one is RH_ERR_INTERNAL with LLVM's first complaint. */
+enum rh_status rh_ir_verify(struct rh_module *m);
+/* Both verify first and write atomically. Generating code changes the module on the way: behind
+ * rh_ir_write_object only rh_ir_close is left. Code that cannot be generated (assembly that does
+ * not assemble) is RH_ERR_INPUT; but some faults LLVM only answers by ending the process. */
+enum rh_status rh_ir_write_bitcode(struct rh_module *m, const char *path);
+enum rh_status rh_ir_write_object(struct rh_module *m, const struct rh_codegen *cg,
+                                  const char *path);
+
+#endif
