@@ -28,7 +28,7 @@ RACEMOB_IDLE, RACEMOB_IDLE_WORST = 1, 2.51  # percent, said of Figure 5: below, 
 GROUNDS = {
     "hang": ("causes hang",), "crash": ("causes crash",), "both_orders": ("both orders",),
     "single_order": ("single order",), "not_aliasing": ("not aliasing",),
-    "context": ("single thread",), "synchronisation": ("synchronised", "longest pause in vain"),
+    "context": ("single thread",), "synchronisation": ("synchronised", "longest pause timed out"),
     "unknown": ("unordered, not proved", "not seen", "not tried"),
 }
 

@@ -70,7 +70,7 @@ def try_detector(options, detector, count, built, args, folder, label):
 
 class Score:
     def __init__(self):
-        self.litehb = self.racechaser = self.both = self.apart = self.strangers = self.false = 0
+        self.litehb = self.racechaser = self.both = self.apart = self.uninstrumented = self.false = 0
         self.candidates = 0
         self.missed = []
 
@@ -81,7 +81,7 @@ class Score:
     def row(self, name):
         lost = self.litehb - self.both
         return (name, self.candidates, self.litehb, self.racechaser, self.both,
-                f"{lost} ({self.apart})" if lost else 0, self.strangers, self.false)
+                f"{lost} ({self.apart})" if lost else 0, self.uninstrumented, self.false)
 
 
 def measure(options, subject, folder):
@@ -101,7 +101,7 @@ def measure(options, subject, folder):
         score.racechaser += len(chaser.pairs)
         score.both += len(litehb.pairs & chaser.pairs)
         score.apart += len(lost & subject.apart)
-        score.strangers += len(chaser.strangers)
+        score.uninstrumented += len(chaser.uninstrumented)
         score.false += len(chaser.false(known)) if known is not None else 0
         score.missed += [f"{subject.name}: {tools.show(pair)}"
                          for pair in sorted(lost - subject.apart)]
@@ -126,7 +126,7 @@ def run(options):
             total.add(score)
             rows.append(score.row(subject.name))
     stats.print_table(("program", "candidates", "litehb", "racechaser", "both",
-                       "missed (never overlap)", "strangers", "false"),
+                       "missed (never overlap)", "uninstrumented", "false"),
                       [*rows, total.row("all")])
     for text in missed:
         print(f"- missed, though nothing is known to keep it from overlapping: {text}")

@@ -19,7 +19,7 @@
 #define RH_MAX_TASKS      64u
 #define RH_RING_SIZE      1024u /* events; a power of two */
 #define RH_MAX_IMAGES     64u
-#define RH_MAX_RACES      64u
+#define RH_MAX_FINDINGS   64u
 #define RH_MAX_FRAMES     32u
 #define RH_MAX_LOCKS      8u
 
@@ -123,7 +123,7 @@ enum rh_block_kind {
 /* One of the two accesses. frames[0] is the site; each place is a return address, so the byte
  * before it belongs to the code meant. A *stranger* is code that is no site of the task: its site
  * has the image RH_NO_IMAGE, and its thread and frames may be missing. */
-struct rh_race_side {
+struct rh_finding_side {
     struct rh_site_name site;
     uint32_t thread; /* ids as the runtime counts them: 1 is the main thread; 0 if unknown */
     uint32_t parent; /* id of its creator, 0 if unknown */
@@ -136,7 +136,7 @@ struct rh_race_side {
 };
 
 /* A race of a stranger is not one of the task's candidate, but of the site of sides[1] alone. */
-struct rh_race {
+struct rh_finding {
     _Atomic uint32_t ready; /* set last */
     uint32_t task;          /* index of the task */
     uint32_t order;        /* enum rh_race_order: which came first; a stranger has no other place */
@@ -147,7 +147,7 @@ struct rh_race {
     uint32_t pause_us;     /* how long the held thread had been held */
     struct rh_place data;  /* of a global */
     /* In the order in which they came. */
-    struct rh_race_side sides[2];
+    struct rh_finding_side sides[2];
 };
 
 /* --- the ways in and out --- */
@@ -235,9 +235,9 @@ struct rh_shared {
     _Atomic uint32_t opaque; /* reasons, 1 << enum rh_opaque */
     _Atomic uint32_t benign; /* races left out because an annotation says they are meant */
     _Atomic uint64_t hook_ns, pause_ns; /* spent so far, as far as it is known */
-    _Atomic uint32_t race_count;        /* may exceed RH_MAX_RACES: then some were not kept */
+    _Atomic uint32_t finding_count;     /* may exceed RH_MAX_FINDINGS: then some were not kept */
     uint32_t reserved;
-    struct rh_race races[RH_MAX_RACES];
+    struct rh_finding findings[RH_MAX_FINDINGS];
     struct rh_image_name images[RH_MAX_IMAGES];
     struct rh_ring ring;
 };

@@ -70,7 +70,7 @@ static enum rt_pause_end hold(struct rt_thread *self, struct place *place, int64
     atomic_fetch_sub(&rt_memory_live, 1);
     atomic_fetch_sub(&held, 1);
     if (alone)
-        return RT_PAUSE_VAIN;
+        return RT_PAUSE_TIMED_OUT;
     give_head_start(until);
     return RT_PAUSE_MET;
 }

@@ -14,9 +14,9 @@
 #include "order.h"
 
 enum rt_pause_end {
-    RT_PAUSE_REFUSED, /* the budget does not allow it, or there is no place */
-    RT_PAUSE_VAIN,    /* nobody came */
-    RT_PAUSE_MET,     /* the comer has told of it */
+    RT_PAUSE_REFUSED,   /* the budget does not allow it, or there is no place */
+    RT_PAUSE_TIMED_OUT, /* nobody came */
+    RT_PAUSE_MET,       /* the comer has told of it */
 };
 
 /* Holds the calling thread before its access, which is of this side of a task, for at most `us`. */

@@ -133,7 +133,7 @@ static void test_nobody_comes(void **state)
     assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0x1000, 8)));
     start(&h);
     finish(&h);
-    assert_int_equal(h.end, RT_PAUSE_VAIN);
+    assert_int_equal(h.end, RT_PAUSE_TIMED_OUT);
     assert_true(h.took_ns >= 5 * MS * 1000);
     assert_true(h.self->paused);
     assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0x1000, 8)));
@@ -177,7 +177,7 @@ static void test_who_does_not_meet(void **state)
     assert_int_equal(count_waiting(), 1);
     rt_pause_release_all();
     finish(&h);
-    assert_int_equal(h.end, RT_PAUSE_VAIN);
+    assert_int_equal(h.end, RT_PAUSE_TIMED_OUT);
     assert_true(h.took_ns < (int64_t)LONG_US * 1000);
 }
 
@@ -220,7 +220,7 @@ static void test_all_places(void **state)
     rt_pause_release_all();
     for (uint32_t i = 0; i < PLACES; i++) {
         finish(&holders[i]);
-        assert_int_equal(holders[i].end, i % 2 ? RT_PAUSE_VAIN : RT_PAUSE_MET);
+        assert_int_equal(holders[i].end, i % 2 ? RT_PAUSE_TIMED_OUT : RT_PAUSE_MET);
     }
 }
 
@@ -243,7 +243,7 @@ static void test_signals_do_not_end_it(void **state)
         pthread_kill(h.thread, SIGUSR1);
     finish(&h);
     sigaction(SIGUSR1, &before, NULL);
-    assert_int_equal(h.end, RT_PAUSE_VAIN);
+    assert_int_equal(h.end, RT_PAUSE_TIMED_OUT);
     assert_true(h.took_ns >= 30 * MS * 1000);
 }
 
@@ -260,7 +260,7 @@ static void test_after_fork(void **state)
         bool clean = !atomic_load(&held) && !atomic_load(&rt_memory_live) && !count_waiting() &&
                      atomic_load(&budget_forks) == 1;
         struct rt_access a = access_at(0x1000, 8);
-        clean &= rt_pause(&fakes[1], 3, RT_SIDE_FIRST, &a, 100) == RT_PAUSE_VAIN;
+        clean &= rt_pause(&fakes[1], 3, RT_SIDE_FIRST, &a, 100) == RT_PAUSE_TIMED_OUT;
         _exit(!clean);
     }
     int status;

@@ -48,8 +48,8 @@ static bool is_chosen(struct rt_thread *self, uint64_t delay_ns)
 }
 
 /* The stranger came first, whoever it is. `stranger` says what the watch has seen of it. */
-static void tell_stranger(struct rt_thread *self, const struct rt_visit *v, enum rh_proof proof,
-                          uint32_t held_us, struct rt_witness *stranger)
+static void tell_uninstrumented(struct rt_thread *self, const struct rt_visit *v,
+                                enum rh_proof proof, uint32_t held_us, struct rt_witness *stranger)
 {
     struct rt_witness held;
     rt_witness_take(self, v->access, &held);
@@ -77,11 +77,12 @@ static enum rt_pause_end hold(struct rt_thread *self, const struct rt_visit *v, 
     rt_change_begin(v->access, &change);
     bool is_watched = change.size && rt_watch_ask(self, change.address, change.size);
     enum rt_pause_end end = rt_pause(self, v->index, v->side, v->access, us);
-    bool changed = rt_change_end(&change) && end == RT_PAUSE_VAIN;
+    bool changed = rt_change_end(&change) && end == RT_PAUSE_TIMED_OUT;
     bool seen = is_watched && rt_watch_end(changed, &stranger);
     if (changed)
-        tell_stranger(self, v, seen ? RH_PROOF_WATCHED : RH_PROOF_CHANGED,
-                      (uint32_t)((rt_sys_monotonic_ns() - change.began_ns) / 1000), &stranger);
+        tell_uninstrumented(self, v, seen ? RH_PROOF_WATCHED : RH_PROOF_CHANGED,
+                            (uint32_t)((rt_sys_monotonic_ns() - change.began_ns) / 1000),
+                            &stranger);
     return end;
 }
 

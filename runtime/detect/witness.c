@@ -4,8 +4,8 @@
 #include "keys.h"
 #include "opaque.h"
 #include "shared.h"
-#include "stack/stack.h"
 #include "stack/images.h"
+#include "stack/stack.h"
 #include "text.h"
 
 void rt_witness_take(const struct rt_thread *self, const struct rt_access *a, struct rt_witness *w)
@@ -54,7 +54,7 @@ static uint32_t tag_of(uintptr_t lock)
     return (uint32_t)(lock * 0x9e3779b97f4a7c15ull >> 33) | 1;
 }
 
-static void describe_side(const struct rt_witness *w, struct rh_race_side *side)
+static void describe_side(const struct rt_witness *w, struct rh_finding_side *side)
 {
     side->site = w->site;
     side->thread = w->thread;
@@ -83,7 +83,7 @@ static bool owns(struct rt_thread *t, void *arg)
     return !owner->thread;
 }
 
-static void describe_block(uintptr_t address, struct rh_race *race)
+static void describe_block(uintptr_t address, struct rh_finding *race)
 {
     struct owner owner = {.address = address};
     race->data = place_of_data(address);
@@ -114,10 +114,10 @@ static uintptr_t meeting_point(const struct rt_finding *f)
 
 static void keep(struct rh_shared *shared, const struct rt_finding *f)
 {
-    uint32_t at = atomic_fetch_add(&shared->race_count, 1);
-    if (at >= RH_MAX_RACES)
+    uint32_t at = atomic_fetch_add(&shared->finding_count, 1);
+    if (at >= RH_MAX_FINDINGS)
         return;
-    struct rh_race *race = &shared->races[at];
+    struct rh_finding *race = &shared->findings[at];
     race->task = f->task;
     race->order = f->order;
     race->proof = f->proof;
@@ -160,7 +160,7 @@ static void log_place(int log, const struct rh_shared *shared, const char *what,
 }
 
 static void log_side(int log, const struct rh_shared *shared, const char *which,
-                     const struct rh_race_side *side)
+                     const struct rh_finding_side *side)
 {
     struct rt_line line = {0};
     rt_line_text(&line, which);
@@ -181,7 +181,7 @@ static void log_side(int log, const struct rh_shared *shared, const char *which,
         log_place(log, shared, "    #", i, &side->frames[i]);
 }
 
-static void log_race(int log, const struct rh_shared *shared, const struct rh_race *race,
+static void log_race(int log, const struct rh_shared *shared, const struct rh_finding *race,
                      const char *detector)
 {
     struct rt_line line = {0};
@@ -203,12 +203,12 @@ static void log_race(int log, const struct rh_shared *shared, const struct rh_ra
 void rt_findings_log(const char *detector)
 {
     const struct rh_shared *shared = rt_shared();
-    uint32_t count = atomic_load(&shared->race_count);
+    uint32_t count = atomic_load(&shared->finding_count);
     if (rt_shared_is_read() || !count)
         return;
     int log = rt_log_open();
-    for (uint32_t i = 0; i < count && i < RH_MAX_RACES; i++)
-        if (atomic_load(&shared->races[i].ready))
-            log_race(log, shared, &shared->races[i], detector);
+    for (uint32_t i = 0; i < count && i < RH_MAX_FINDINGS; i++)
+        if (atomic_load(&shared->findings[i].ready))
+            log_race(log, shared, &shared->findings[i], detector);
     rt_log_close(log);
 }

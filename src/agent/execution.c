@@ -20,8 +20,8 @@
 
 struct rh_execution {
     struct rh_runs_task tasks[RH_MAX_TASKS];
-    uint64_t strangers[RH_MAX_TASKS][2];
-    bool wants_strangers;
+    uint64_t uninstrumented[RH_MAX_TASKS][2];
+    bool wants_uninstrumented;
     size_t task_count;
     uint32_t longest_pause_us;
     struct rh_page page;
@@ -168,9 +168,10 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     e->task_count = request->task_count < RH_MAX_TASKS ? request->task_count : RH_MAX_TASKS;
     if (e->task_count)
         memcpy(e->tasks, request->tasks, e->task_count * sizeof *e->tasks);
-    e->wants_strangers = request->strangers != NULL;
-    if (e->wants_strangers)
-        memcpy(e->strangers, request->strangers, e->task_count * sizeof *e->strangers);
+    e->wants_uninstrumented = request->uninstrumented != NULL;
+    if (e->wants_uninstrumented)
+        memcpy(e->uninstrumented, request->uninstrumented,
+               e->task_count * sizeof *e->uninstrumented);
     enum rh_status status = rh_page_make(&e->page);
     if (status == RH_OK) {
         write_tasks(e, request->skips, request->build_id);
@@ -223,24 +224,25 @@ bool rh_execution_is_steered(const struct rh_execution *e)
 }
 
 /* That no order was seen proves something only where all synchronisation is seen. */
-static bool is_proved(const struct rh_race *race)
+static bool is_proved(const struct rh_finding *race)
 {
     return race->proof != RH_PROOF_UNORDERED || !race->opaque;
 }
 
 /* A stranger's race says nothing of the task's candidate: it is an entry of its own. Its position
  * among the answers, or false if there is none to be had. */
-static bool find_stranger(const struct rh_execution *e, const struct rh_race *race,
-                          struct rh_execution_ending *ending, size_t *position)
+static bool find_uninstrumented(const struct rh_execution *e, const struct rh_finding *race,
+                                struct rh_execution_ending *ending, size_t *position)
 {
     const struct rh_runs_task *task = &e->tasks[race->task];
     uint32_t site = race->sides[1].site.site;
-    if (!e->wants_strangers || (site != task->candidate.first && site != task->candidate.second))
+    if (!e->wants_uninstrumented ||
+        (site != task->candidate.first && site != task->candidate.second))
         return false;
     const struct rh_runs_task found = {
-        .candidate = {.id = e->strangers[race->task][site != task->candidate.first],
+        .candidate = {.id = e->uninstrumented[race->task][site != task->candidate.first],
                       .first = site,
-                      .second = RH_RUNS_STRANGER},
+                      .second = RH_RUNS_UNINSTRUMENTED},
         .stage = task->stage,
         .order = RH_ORDER_ALTERNATE,
         .pause_us = task->pause_us,
@@ -256,15 +258,15 @@ static bool find_stranger(const struct rh_execution *e, const struct rh_race *ra
 
 static void read_races(const struct rh_execution *e, struct rh_execution_ending *ending)
 {
-    uint32_t count = atomic_load(&e->page.shared->race_count);
-    for (uint32_t i = 0; i < count && i < RH_MAX_RACES; i++) {
-        const struct rh_race *race = &e->page.shared->races[i];
+    uint32_t count = atomic_load(&e->page.shared->finding_count);
+    for (uint32_t i = 0; i < count && i < RH_MAX_FINDINGS; i++) {
+        const struct rh_finding *race = &e->page.shared->findings[i];
         if (!atomic_load(&race->ready) || race->task >= e->task_count ||
             race->proof >= RH_PROOF_COUNT)
             continue;
-        bool is_stranger = race->proof == RH_PROOF_CHANGED || race->proof == RH_PROOF_WATCHED;
+        bool is_uninstrumented = race->proof == RH_PROOF_CHANGED || race->proof == RH_PROOF_WATCHED;
         size_t position = race->task;
-        if (is_stranger && !find_stranger(e, race, ending, &position))
+        if (is_uninstrumented && !find_uninstrumented(e, race, ending, &position))
             continue;
         struct rh_runs_answer *answer = &ending->answers[position];
         bool proved = is_proved(race);
@@ -273,11 +275,12 @@ static void read_races(const struct rh_execution *e, struct rh_execution_ending 
         else
             answer->suspected = true;
         answer->collided |= race->proof != RH_PROOF_UNORDERED;
-        ending->races[ending->race_count++] = (struct rh_runs_race){
-            .candidate = is_stranger ? ending->found[position - e->task_count].candidate.id
-                                     : e->tasks[race->task].candidate.id,
+        ending->races[ending->race_count++] = (struct rh_runs_finding){
+            .candidate = is_uninstrumented ? ending->found[position - e->task_count].candidate.id
+                                           : e->tasks[race->task].candidate.id,
+            .order = race->order == RH_ORDER_ALTERNATE,
             .proved = proved,
-            .race = *race,
+            .finding = *race,
             .images = e->page.shared->images,
         };
     }

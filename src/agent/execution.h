@@ -25,10 +25,11 @@ struct rh_execution_request {
     const char *build_id; /* of the program, lower-case hexadecimal; NULL: not known */
     const struct rh_runs_task *tasks;
     const uint32_t *skips; /* for each task: executions to let pass before its pause */
-    /* For each task's two sites: the id of what it may have with a stranger. NULL: not wanted. */
-    const uint64_t (*strangers)[2];
+    /* For each task's two sites: the id of what it may have with an uninstrumented access. NULL:
+     * not wanted. */
+    const uint64_t (*uninstrumented)[2];
     size_t task_count;
-    uint32_t longest_pause_us; /* a pause of this length in vain is exhausted */
+    uint32_t longest_pause_us; /* a pause of this length that times out is exhausted */
     int input;                 /* its standard input; -1: the caller's */
     bool is_quiet;             /* its output goes nowhere */
     bool is_apart;             /* in a process group of its own */
@@ -37,10 +38,10 @@ struct rh_execution_request {
 struct rh_execution_ending {
     struct rh_runs_end end;
     /* Behind those to the tasks, the answers to what was found beside them. */
-    struct rh_runs_answer answers[RH_MAX_TASKS + RH_MAX_RACES];
-    struct rh_runs_task found[RH_MAX_RACES];
+    struct rh_runs_answer answers[RH_MAX_TASKS + RH_MAX_FINDINGS];
+    struct rh_runs_task found[RH_MAX_FINDINGS];
     size_t found_count;
-    struct rh_runs_race races[RH_MAX_RACES];
+    struct rh_runs_finding races[RH_MAX_FINDINGS];
     size_t race_count;
     bool started; /* the runtime was there: the program is instrumented and not switched off */
 };

@@ -159,7 +159,7 @@ static enum rh_status start(struct crowd *c, struct job *job)
         .build_id = o->build_id,
         .tasks = a->tasks,
         .skips = a->skips,
-        .strangers = (const uint64_t(*)[2])a->strangers,
+        .uninstrumented = (const uint64_t(*)[2])a->uninstrumented,
         .task_count = a->count,
         .longest_pause_us = o->longest_pause_us,
         .input = job->input,

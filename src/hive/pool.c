@@ -21,7 +21,7 @@ enum sites {
 
 struct entry {
     struct rh_runs_candidate candidate;
-    uint64_t strangers[2]; /* as in struct rh_assignment */
+    uint64_t uninstrumented[2]; /* as in struct rh_assignment */
     uint32_t score;
     uint64_t attempts;  /* completed runs that were to validate it */
     uint64_t explored;  /* of these, since it is a true race: for what comes of it */
@@ -30,7 +30,7 @@ struct entry {
     bool same;          /* its two sites are one: it has only one order */
     struct rh_tally tally;
     uint64_t executions[2];
-    uint32_t vain_us[2];
+    uint32_t timed_out_us[2];
 };
 
 struct rh_pool {
@@ -112,7 +112,7 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
     e->attempts = state.attempts;
     e->explored = state.explored;
     memcpy(e->executions, state.executions, sizeof e->executions);
-    memcpy(e->vain_us, state.vain_us, sizeof e->vain_us);
+    memcpy(e->timed_out_us, state.timed_out_us, sizeof e->timed_out_us);
     if (asked(&e->tally))
         note_site(pool, e->candidate.first, e->executions[0]);
     if (asked(&e->tally) && !e->same)
@@ -129,7 +129,8 @@ static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candid
     rh_map_put(&pool->by_id, c->id, pool->entries.len);
     struct entry e = {
         .candidate = {.id = c->id, .first = c->first->number, .second = c->second->number},
-        .strangers = {rh_candidate_stranger(c->first), rh_candidate_stranger(c->second)},
+        .uninstrumented = {rh_candidate_uninstrumented(c->first),
+                           rh_candidate_uninstrumented(c->second)},
         .score = c->score,
         .same = c->first->number == c->second->number,
     };
@@ -185,9 +186,9 @@ void rh_pool_close(struct rh_pool *pool)
 
 /* --- attempts --- */
 
-static uint32_t next_pause(const struct rh_pool_options *o, uint32_t vain_us)
+static uint32_t next_pause(const struct rh_pool_options *o, uint32_t timed_out_us)
 {
-    uint32_t pause = vain_us ? vain_us + o->pause_step_us : o->first_pause_us;
+    uint32_t pause = timed_out_us ? timed_out_us + o->pause_step_us : o->first_pause_us;
     return pause < o->longest_pause_us ? pause : o->longest_pause_us;
 }
 
@@ -226,10 +227,10 @@ static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry
         task.pause_us = is_long ? o->long_pause_us : 0;
         return task;
     }
-    bool is_spent = e->vain_us[task.order] >= o->longest_pause_us;
+    bool is_spent = e->timed_out_us[task.order] >= o->longest_pause_us;
     /* When the longest was in vain, any length may be the right one. */
     task.pause_us = is_spent ? 1 + (uint32_t)random_below(pool, o->longest_pause_us)
-                             : next_pause(o, e->vain_us[task.order]);
+                             : next_pause(o, e->timed_out_us[task.order]);
     *skip = choose_skip(pool, e, task.order);
     return task;
 }
@@ -238,7 +239,7 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
                      uint32_t skip)
 {
     a->skips[a->count] = skip;
-    memcpy(a->strangers[a->count], e->strangers, sizeof e->strangers);
+    memcpy(a->uninstrumented[a->count], e->uninstrumented, sizeof e->uninstrumented);
     a->tasks[a->count++] = task;
     e->in_flight += task.stage != RH_STAGE_CONTEXT;
 }

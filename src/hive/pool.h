@@ -52,8 +52,8 @@ void rh_pool_close(struct rh_pool *pool);
 struct rh_assignment {
     struct rh_runs_task tasks[RH_MAX_TASKS];
     uint32_t skips[RH_MAX_TASKS];
-    /* Of each task's two sites, the id of what it may have with a stranger. */
-    uint64_t strangers[RH_MAX_TASKS][2];
+    /* Of each task's two sites, the id of what it may have with an uninstrumented access. */
+    uint64_t uninstrumented[RH_MAX_TASKS][2];
     size_t count;
     size_t validating; /* the first ones validate */
 };

@@ -37,7 +37,7 @@ static void learn(const struct rh_report_candidate *candidate, const struct rh_p
         f->sites[i] = rh_words_site(candidate, i);
         rh_words_locks(candidate, i, &locks);
         if (strcmp(rh_strbuf_text(&locks), "no lock") == 0 ||
-            f->sites[i]->number == RH_RUNS_STRANGER)
+            f->sites[i]->number == RH_RUNS_UNINSTRUMENTED)
             rh_strbuf_reset(&locks);
         f->locks[i] = rh_strbuf_detach(&locks);
         rh_strbuf_addf(&place, "%s (", rh_words_function(f->sites[i]));
@@ -88,10 +88,10 @@ static char *advise_mixed(const struct facts *f)
 }
 
 /* What others hold is not known. */
-static char *advise_stranger(const struct facts *f)
+static char *advise_uninstrumented(const struct facts *f)
 {
-    int known = f->sites[0]->number == RH_RUNS_STRANGER;
-    if (!rh_report_has_stranger(f->candidate))
+    int known = f->sites[0]->number == RH_RUNS_UNINSTRUMENTED;
+    if (!rh_report_has_uninstrumented(f->candidate))
         return NULL;
     if (f->candidate->race && f->candidate->race->proof == RH_PROOF_WATCHED)
         return rh_format("guard %s with one lock, in %s and in what has led to the write in %s",
@@ -105,7 +105,7 @@ static char *advise_stranger(const struct facts *f)
 static char *advise_lock(const struct facts *f)
 {
     const char *a = f->locks[0], *b = f->locks[1];
-    if (rh_report_has_stranger(f->candidate))
+    if (rh_report_has_uninstrumented(f->candidate))
         return NULL;
     if (share_lock(f->candidate))
         return rh_format("both sides hold a lock in common, so at least one of them holds it for "
@@ -130,7 +130,7 @@ static char *advise_guard(const struct facts *f)
     bool fits = !((a->flags | b->flags) & RH_SITE_SIZED) && a->size <= LARGEST_ATOMIC &&
                 b->size <= LARGEST_ATOMIC;
     if (*f->locks[0] || *f->locks[1] || f->candidate->busy_wait || is_atomic(a) || is_atomic(b) ||
-        rh_report_has_stranger(f->candidate))
+        rh_report_has_uninstrumented(f->candidate))
         return NULL;
     if (!fits)
         return rh_format("neither side holds a lock: guard %s with one on both sides", f->subject);
@@ -173,8 +173,8 @@ static char *advise_volatile(const struct facts *f)
 }
 
 static char *(*const rules[])(const struct facts *) = {
-    advise_flag,  advise_mixed,   advise_stranger, advise_lock,
-    advise_guard, advise_creator, advise_stack,    advise_volatile,
+    advise_flag,  advise_mixed,   advise_uninstrumented, advise_lock,
+    advise_guard, advise_creator, advise_stack,          advise_volatile,
 };
 
 void rh_words_advise(const struct rh_report_candidate *candidate, const struct rh_places *places,

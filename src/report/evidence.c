@@ -6,7 +6,7 @@
 /* Nobody asks how libc came to call main, or a thread's first function. */
 static const char *const start_images[] = {"libc.so", "libc-", "libpthread", "ld-linux", "ld.so"};
 
-static const struct rh_image_name *get_image(const struct rh_runs_race *race,
+static const struct rh_image_name *get_image(const struct rh_runs_finding *race,
                                              const struct rh_place *place)
 {
     if (place->image >= RH_MAX_IMAGES)
@@ -55,8 +55,8 @@ static void cut_start_code(struct rh_symbols_frames *frames)
         frames->len--;
 }
 
-static void add_frames(struct rh_symbols *symbols, const struct rh_runs_race *race,
-                       const struct rh_race_side *from, struct rh_report_side *side)
+static void add_frames(struct rh_symbols *symbols, const struct rh_runs_finding *race,
+                       const struct rh_finding_side *from, struct rh_report_side *side)
 {
     uint32_t count = from->frame_count < RH_MAX_FRAMES ? from->frame_count : RH_MAX_FRAMES;
     add_site(symbols, side->site, &side->frames);
@@ -75,8 +75,8 @@ static void add_frames(struct rh_symbols *symbols, const struct rh_runs_race *ra
         cut_start_code(&side->frames);
 }
 
-static void add_locks(struct rh_symbols *symbols, const struct rh_runs_race *race,
-                      const struct rh_race_side *from, struct rh_report_side *side)
+static void add_locks(struct rh_symbols *symbols, const struct rh_runs_finding *race,
+                      const struct rh_finding_side *from, struct rh_report_side *side)
 {
     for (uint32_t i = 0; i < from->lock_count && i < RH_MAX_LOCKS; i++) {
         const struct rh_place *place = &from->locks[i];
@@ -89,17 +89,17 @@ static void add_locks(struct rh_symbols *symbols, const struct rh_runs_race *rac
 }
 
 static const char *describe_block(struct rh_arena *arena, struct rh_symbols *symbols,
-                                  const struct rh_runs_race *race)
+                                  const struct rh_runs_finding *race)
 {
     const struct rh_image_name *image;
     const char *name = NULL;
-    switch (race->race.block) {
+    switch (race->finding.block) {
     case RH_BLOCK_GLOBAL:
-        if ((image = get_image(race, &race->race.data)))
-            name = rh_symbols_variable(symbols, image, race->race.data.offset);
+        if ((image = get_image(race, &race->finding.data)))
+            name = rh_symbols_variable(symbols, image, race->finding.data.offset);
         return name ? rh_arena_printf(arena, "global %s", name) : "global memory";
     case RH_BLOCK_STACK:
-        return rh_arena_printf(arena, "the stack of thread %u", race->race.block_thread);
+        return rh_arena_printf(arena, "the stack of thread %u", race->finding.block_thread);
     default:
         return "heap";
     }
@@ -107,17 +107,17 @@ static const char *describe_block(struct rh_arena *arena, struct rh_symbols *sym
 
 struct rh_report_race *rh_evidence_describe(struct rh_arena *arena, struct rh_symbols *symbols,
                                             const struct rh_report_candidate *candidate,
-                                            const struct rh_runs_race *race)
+                                            const struct rh_runs_finding *race)
 {
     struct rh_report_race *out = rh_arena_new(arena, struct rh_report_race);
-    bool is_primary = race->race.order == RH_ORDER_PRIMARY;
+    bool is_primary = race->order == RH_ORDER_PRIMARY;
     out->order = is_primary ? RH_ORDER_PRIMARY : RH_ORDER_ALTERNATE;
-    out->proof = (enum rh_proof)race->race.proof;
+    out->proof = (enum rh_proof)race->finding.proof;
     out->proved = race->proved;
-    out->pause_us = race->race.pause_us;
+    out->pause_us = race->finding.pause_us;
     out->block = describe_block(arena, symbols, race);
     for (int i = 0; i < 2; i++) {
-        const struct rh_race_side *from = &race->race.sides[i];
+        const struct rh_finding_side *from = &race->finding.sides[i];
         struct rh_report_side *side = &out->sides[i];
         side->thread = from->thread;
         side->parent = from->parent;
@@ -128,8 +128,8 @@ struct rh_report_race *rh_evidence_describe(struct rh_arena *arena, struct rh_sy
     return out;
 }
 
-const struct rh_sidecar_site *rh_evidence_stranger(struct rh_arena *arena,
-                                                   const struct rh_report_candidate *candidate)
+const struct rh_sidecar_site *
+rh_evidence_uninstrumented(struct rh_arena *arena, const struct rh_report_candidate *candidate)
 {
     const struct rh_symbols_frame *frame = &candidate->race->sides[0].frames.data[0];
     if (!frame->function)

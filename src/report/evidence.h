@@ -8,11 +8,11 @@
  * which rh_evidence_release frees. */
 struct rh_report_race *rh_evidence_describe(struct rh_arena *arena, struct rh_symbols *symbols,
                                             const struct rh_report_candidate *candidate,
-                                            const struct rh_runs_race *race);
-/* The second site of a candidate with a stranger and evidence, with the place where that wrote, if
- * the stack tells. */
-const struct rh_sidecar_site *rh_evidence_stranger(struct rh_arena *arena,
-                                                   const struct rh_report_candidate *candidate);
+                                            const struct rh_runs_finding *race);
+/* The second site of a candidate with an uninstrumented access and evidence, with the place where
+ * that wrote, if the stack tells. */
+const struct rh_sidecar_site *
+rh_evidence_uninstrumented(struct rh_arena *arena, const struct rh_report_candidate *candidate);
 void rh_evidence_release(struct rh_report_race *race);
 
 #endif

@@ -21,8 +21,8 @@ static void put_site(struct rh_json *json, const char *name, const struct rh_sid
     rh_members_site(json, site);
     if (site->location && site->location->inlined_at)
         rh_members_chain(json, "inlined", site);
-    if (site->number == RH_RUNS_STRANGER) {
-        rh_json_key(json, "stranger");
+    if (site->number == RH_RUNS_UNINSTRUMENTED) {
+        rh_json_key(json, "uninstrumented");
         rh_json_bool(json, true);
     }
     rh_members_text(json, "locks", locks);

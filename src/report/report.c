@@ -29,7 +29,7 @@ struct sources {
     struct rh_map last_group; /* class -> position of its last group, plus 1 */
     RH_VEC(size_t) before;    /* the same class's group before a group, plus 1, or 0 */
     struct rh_map tried;      /* ids of candidates */
-    uint64_t strangers;       /* among the tried */
+    uint64_t uninstrumented;  /* among the tried */
 };
 
 static enum rh_status load_classes(struct sources *s)
@@ -101,7 +101,7 @@ static void add_analysis(const struct sources *s, struct rh_report *report,
                          struct rh_report_candidate *out)
 {
     uint32_t a = s->class_of[out->first->number];
-    uint32_t b = rh_report_has_stranger(out) ? NO_CLASS : s->class_of[out->second->number];
+    uint32_t b = rh_report_has_uninstrumented(out) ? NO_CLASS : s->class_of[out->second->number];
     out->first_locks = a == NO_CLASS ? "" : s->classes.data[a].locks;
     out->second_locks = b == NO_CLASS ? "" : s->classes.data[b].locks;
     out->first_threads = a == NO_CLASS ? "" : s->classes.data[a].threads;
@@ -133,13 +133,13 @@ static void judge(struct rh_report_candidate *out)
 }
 
 /* Who wrote without a key, before any evidence tells more. */
-static struct rh_sidecar_site *make_stranger(struct rh_arena *arena,
-                                             const struct rh_sidecar_site *site)
+static struct rh_sidecar_site *make_uninstrumented(struct rh_arena *arena,
+                                                   const struct rh_sidecar_site *site)
 {
     static const struct rh_sidecar_function unknown = {.name = "unknown code"};
     struct rh_sidecar_site *out = rh_arena_new(arena, struct rh_sidecar_site);
     *out = (struct rh_sidecar_site){
-        .number = RH_RUNS_STRANGER,
+        .number = RH_RUNS_UNINSTRUMENTED,
         .key = RH_SIDECAR_NO_KEY,
         .access = RH_ACCESS_WRITE,
         .flags = RH_SITE_SIZED,
@@ -152,27 +152,27 @@ static struct rh_sidecar_site *make_stranger(struct rh_arena *arena,
 static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
                                    struct rh_report_candidate *out)
 {
-    struct rh_runs_race race;
+    struct rh_runs_finding race;
     struct rh_runs_end end;
     size_t at = 0;
     bool more;
-    enum rh_status status = rh_runs_next_race(s->runs, out->id, &at, &race, &end, &more);
+    enum rh_status status = rh_runs_next_finding(s->runs, out->id, &at, &race, &end, &more);
     if (status != RH_OK || !more)
         return status;
     out->race = rh_evidence_describe(&report->arena, s->symbols, out, &race);
     if (out->verdict == RH_VERDICT_TRUE_RACE && out->tally.crashes > 0)
         out->crash_signal = end.signal;
-    if (rh_report_has_stranger(out))
-        out->second = rh_evidence_stranger(&report->arena, out);
+    if (rh_report_has_uninstrumented(out))
+        out->second = rh_evidence_uninstrumented(&report->arena, out);
     return RH_OK;
 }
 
 static enum rh_status add_tried(struct sources *s, struct rh_report *report,
                                 const struct rh_runs_state *state)
 {
-    bool has_stranger = state->candidate.second == RH_RUNS_STRANGER;
+    bool has_uninstrumented = state->candidate.second == RH_RUNS_UNINSTRUMENTED;
     if (state->candidate.first >= s->site_count ||
-        (!has_stranger && state->candidate.second >= s->site_count))
+        (!has_uninstrumented && state->candidate.second >= s->site_count))
         return rh_fail(RH_ERR_INPUT,
                        "the store of runs speaks of site %u of %s, which has %u: it is damaged, or "
                        "of another build",
@@ -182,14 +182,15 @@ static enum rh_status add_tried(struct sources *s, struct rh_report *report,
     struct rh_report_candidate out = {
         .id = state->candidate.id,
         .first = &s->sites[state->candidate.first],
-        .second = has_stranger ? make_stranger(&report->arena, &s->sites[state->candidate.first])
-                               : &s->sites[state->candidate.second],
+        .second = has_uninstrumented
+                      ? make_uninstrumented(&report->arena, &s->sites[state->candidate.first])
+                      : &s->sites[state->candidate.second],
         .tally = state->tally,
     };
     add_analysis(s, report, &out);
     judge(&out);
     report->by_ground[out.ground]++;
-    s->strangers += has_stranger;
+    s->uninstrumented += has_uninstrumented;
     rh_map_put(&s->tried, out.id, 0);
     rh_vec_push(&report->candidates, out);
     return RH_OK;
@@ -221,7 +222,7 @@ static enum rh_status load_untried(struct sources *s, struct rh_report *report, 
     if (status != RH_OK)
         return status;
     rh_candidates_count(candidates, &totals);
-    uint64_t tried = report->candidates.len, all = totals.candidates + s->strangers;
+    uint64_t tried = report->candidates.len, all = totals.candidates + s->uninstrumented;
     report->candidate_count = all > tried ? all : tried;
     report->by_ground[RH_GROUND_NOT_TRIED] += report->candidate_count - tried;
     while (report->candidates.len < until && rh_candidates_next(candidates, &candidate)) {

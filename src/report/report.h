@@ -45,8 +45,8 @@ struct rh_report_race {
     struct rh_report_side sides[2];
 };
 
-/* A candidate; or what its first site has with a stranger, code that is no site of the task or is
- * unknown. The second then stands for the stranger and says what is known of it. */
+/* A candidate; or what its first site has with an uninstrumented access, code that is no site of
+ * the task or is unknown. The second then stands for it and says what is known of it. */
 struct rh_report_candidate {
     uint64_t id;
     const struct rh_sidecar_site *first, *second;
@@ -64,9 +64,9 @@ struct rh_report_candidate {
     int crash_signal;            /* 0 if none */
 };
 
-static inline bool rh_report_has_stranger(const struct rh_report_candidate *candidate)
+static inline bool rh_report_has_uninstrumented(const struct rh_report_candidate *candidate)
 {
-    return candidate->second->number == RH_RUNS_STRANGER;
+    return candidate->second->number == RH_RUNS_UNINSTRUMENTED;
 }
 
 struct rh_report {
@@ -74,7 +74,8 @@ struct rh_report {
     const char *program, *build_id, *detector;
     const char *path; /* the program's, as the caller gave it; NULL if it did not */
     struct rh_runs_totals totals;
-    uint64_t candidate_count; /* of the program and its strangers; more than the list may hold */
+    uint64_t candidate_count; /* of the program and uninstrumented accesses; more than the list may
+                                 hold */
     /* True races first, then likely false positives, then unknown; by score, then by place. */
     RH_VEC(struct rh_report_candidate) candidates;
     uint64_t by_ground[RH_GROUND_COUNT]; /* of candidate_count */

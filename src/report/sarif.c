@@ -125,10 +125,11 @@ static struct rh_symbols_frame site_frame(const struct rh_sidecar_site *site)
     };
 }
 
-/* A stranger has mostly no place, which the first location must have. */
+/* An uninstrumented access has mostly no place, which the first location must have. */
 static void put_sites(struct writer *w, const struct rh_report_candidate *candidate)
 {
-    int main = rh_report_has_stranger(candidate) && rh_words_site(candidate, 0) != candidate->first;
+    int main =
+        rh_report_has_uninstrumented(candidate) && rh_words_site(candidate, 0) != candidate->first;
     struct rh_symbols_frame first = site_frame(rh_words_site(candidate, main));
     struct rh_symbols_frame second = site_frame(rh_words_site(candidate, !main));
     rh_json_key(&w->json, "locations");

@@ -80,21 +80,22 @@ static bool is_same_line(const struct rh_sidecar_site *a, const struct rh_sideca
            strcmp(x->file, y->file) == 0;
 }
 
-/* Whether a stranger may be a site: one that writes, and in the same line if its own is known. */
-static bool may_be(const struct rh_sidecar_site *stranger, const struct rh_sidecar_site *site)
+/* Whether an uninstrumented access may be a site: one that writes, and in the same line if its own
+ * is known. */
+static bool may_be(const struct rh_sidecar_site *other, const struct rh_sidecar_site *site)
 {
     bool writes = site->access == RH_ACCESS_WRITE || site->access == RH_ACCESS_ATOMIC_WRITE ||
                   site->access == RH_ACCESS_ATOMIC_UPDATE;
-    return writes && (!stranger->location || is_same_line(stranger, site));
+    return writes && (!other->location || is_same_line(other, site));
 }
 
 static bool are_same_lines(const struct rh_report_candidate *a, const struct rh_report_candidate *b)
 {
     if (a->verdict != RH_VERDICT_TRUE_RACE || b->verdict != RH_VERDICT_TRUE_RACE)
         return false;
-    if (rh_report_has_stranger(a) == rh_report_has_stranger(b))
+    if (rh_report_has_uninstrumented(a) == rh_report_has_uninstrumented(b))
         return is_same_line(a->first, b->first) && is_same_line(a->second, b->second);
-    const struct rh_report_candidate *of = rh_report_has_stranger(a) ? a : b;
+    const struct rh_report_candidate *of = rh_report_has_uninstrumented(a) ? a : b;
     const struct rh_report_candidate *known = of == a ? b : a;
     return (is_same_line(of->first, known->first) && may_be(of->second, known->second)) ||
            (is_same_line(of->first, known->second) && may_be(of->second, known->first));
@@ -196,7 +197,7 @@ void rh_words_locks(const struct rh_report_candidate *candidate, int side, struc
         is_first(candidate, side) ? candidate->first_locks : candidate->second_locks;
     if (candidate->race && candidate->race->sides[side].locks.len > 0)
         add_seen_locks(candidate->race, &candidate->race->sides[side], known, out);
-    else if (!is_first(candidate, side) && rh_report_has_stranger(candidate))
+    else if (!is_first(candidate, side) && rh_report_has_uninstrumented(candidate))
         rh_strbuf_add(out, "locks that are not known");
     else
         rh_strbuf_add(out, *known ? known : "no lock");
@@ -259,7 +260,7 @@ void rh_words_runs(const struct rh_report_candidate *candidate, struct rh_strbuf
 {
     const struct rh_tally *tally = &candidate->tally;
     uint64_t asked = count_runs(tally);
-    if (rh_report_has_stranger(candidate)) {
+    if (rh_report_has_uninstrumented(candidate)) {
         rh_strbuf_addf(out, "seen in %" PRIu64 " %s", asked, rh_table_choose(asked, "run", "runs"));
         return;
     }

@@ -27,9 +27,10 @@ void rh_words_title(const struct rh_report_candidate *candidate, struct rh_strbu
 
 /*
  * True races of the same two lines: an update is a read and a write, and each of them may race. The
- * race of a site with a stranger is of the same lines as one of the site with a write that the
- * stranger may have been. People are told of the first in full, and of the others in a line. The
- * next one behind `after`, or NULL; and whether there is one in front of `of`.
+ * race of a site with an uninstrumented access is of the same lines as one of the site with a write
+ * that the uninstrumented one may have been. People are told of the first in full, and of the
+ * others in a line. The next one behind `after`, or NULL; and whether there is one in front of
+ * `of`.
  */
 const struct rh_report_candidate *rh_words_next_same(const struct rh_report *report,
                                                      const struct rh_report_candidate *of,

@@ -478,7 +478,7 @@ static uint64_t identify(const struct rh_sidecar_site *a, const struct rh_sideca
     return rh_hash_finish(&hash);
 }
 
-uint64_t rh_candidate_stranger(const struct rh_sidecar_site *site)
+uint64_t rh_candidate_uninstrumented(const struct rh_sidecar_site *site)
 {
     struct rh_hash hash;
     rh_hash_init(&hash);

@@ -31,7 +31,7 @@ struct rh_candidate {
 
 /* The id of what a site has with code that is no site, or unknown: no candidate, but an entry of
  * its own in the store of runs. */
-uint64_t rh_candidate_stranger(const struct rh_sidecar_site *site);
+uint64_t rh_candidate_uninstrumented(const struct rh_sidecar_site *site);
 
 /* Candidates of which at least one site is wanted. */
 struct rh_candidates_filter {

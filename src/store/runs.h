@@ -30,7 +30,7 @@
  *       run                integer   runs.number; primary key with
  *       number             integer   the task's index
  *       candidate          integer   64 bits
- *       first, second      integer   numbers of the sites in the sidecar; RH_RUNS_STRANGER
+ *       first, second      integer   numbers of the sites in the sidecar; RH_RUNS_UNINSTRUMENTED
  *       stage              integer   enum rh_stage
  *       "order"            integer   enum rh_race_order
  *       pause_us           integer
@@ -44,7 +44,7 @@
  *       id                 integer   primary key, 64 bits
  *       first, second      integer   as in tasks
  *       executions_first, executions_second   integer   the most in one run
- *       vain_primary, vain_alternate          integer   struct rh_runs_state's vain_us
+ *       vain_primary, vain_alternate          integer   struct rh_runs_state's timed_out_us
  *       last_run           integer   runs.number
  *       attempts, explored integer   struct rh_runs_state's
  *       race, no_race, ... integer   struct rh_tally, a column per member: RH_RUNS_TALLY of
@@ -59,7 +59,7 @@
  *       hurt               integer   1 if the run crashed or hung
  *       layout             integer   RH_SHARED_VERSION of who wrote it; of another one, the row is
  *                                    never read, and the first to make room
- *       race               blob      struct rh_race
+ *       race               blob      struct rh_finding
  *     images     that the places of a race name; without rowid
  *       race               integer   races.number; primary key with
  *       number             integer   as in the race's places
@@ -111,8 +111,8 @@ const struct rh_runs_program *rh_runs_program_of(const struct rh_runs *runs);
 /* --- what a run was asked, and what it answered --- */
 
 /* Instead of a second site: the entry is no candidate, but what its first site has with code that
- * is no site of the task, or unknown (rh_candidate_stranger). */
-#define RH_RUNS_STRANGER UINT32_MAX
+ * is no site of the task, or unknown (rh_candidate_uninstrumented). */
+#define RH_RUNS_UNINSTRUMENTED UINT32_MAX
 
 /* A candidate as the store knows it: by id, with the sites' numbers in the program's sidecar. */
 struct rh_runs_candidate {
@@ -149,11 +149,12 @@ struct rh_runs_end {
     uint64_t wall_ns, hook_ns, pause_ns;
 };
 
-/* One proved or suspected race in one run, as text and offsets. Strings of images by index. */
-struct rh_runs_race {
+/* A finding of one run and the candidate it answers. Strings of images by index. */
+struct rh_runs_finding {
     uint64_t candidate;
-    bool proved;
-    struct rh_race race;                /* `task` and `ready` have no meaning here */
+    enum rh_race_order order;           /* which of the candidate's two sites came first */
+    bool proved;                        /* else suspected */
+    struct rh_finding finding;          /* `task` and `ready` have no meaning here */
     const struct rh_image_name *images; /* RH_MAX_IMAGES of them */
 };
 
@@ -175,7 +176,7 @@ enum rh_status rh_runs_add_found(struct rh_runs *runs, uint64_t run, size_t aske
  */
 enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
                                 const struct rh_runs_answer *answers, size_t count,
-                                const struct rh_runs_race *races, size_t race_count);
+                                const struct rh_runs_finding *races, size_t race_count);
 
 /* --- what is known --- */
 
@@ -187,7 +188,7 @@ struct rh_runs_state {
     struct rh_tally tally;
     uint64_t executions[2]; /* the most that one run had, of each site */
     /* The last pause that was in vain, and 0 if none was; for the orders. */
-    uint32_t vain_us[2];
+    uint32_t timed_out_us[2];
     uint64_t last_run; /* of the completed ones, that was asked about it */
     uint64_t attempts; /* completed runs that were to validate it, not only to watch its context */
     uint64_t explored; /* of these, that began when it was a true race already */
@@ -204,8 +205,9 @@ enum rh_status rh_runs_get_state(struct rh_runs *runs, uint64_t candidate,
 /* The kept races of a candidate, best first: proved before suspected, by falling enum rh_proof,
  * with a crash or hang in the same run first. `*end` tells how that run ended. The race and its
  * images live until the next call. Start with *at = 0. */
-enum rh_status rh_runs_next_race(struct rh_runs *runs, uint64_t candidate, size_t *at,
-                                 struct rh_runs_race *race, struct rh_runs_end *end, bool *more);
+enum rh_status rh_runs_next_finding(struct rh_runs *runs, uint64_t candidate, size_t *at,
+                                    struct rh_runs_finding *race, struct rh_runs_end *end,
+                                    bool *more);
 
 /* Sums over all completed runs. A run that was ended from outside has not crashed, nor has one that
  * hung. */

@@ -31,8 +31,8 @@ static void fill_store(const char *path)
     }
     begin_run(runs, tasks, 40);
     for (int i = 0; i < 4; i++) {
-        struct rh_runs_race races[] = {make_race(0, i % 2, RH_PROOF_COLLISION, true, 1),
-                                       make_race(0, 0, RH_PROOF_UNORDERED, i % 2, 2)};
+        struct rh_runs_finding races[] = {make_race(0, i % 2, RH_PROOF_COLLISION, true, 1),
+                                          make_race(0, 0, RH_PROOF_UNORDERED, i % 2, 2)};
         uint64_t run = begin_run(runs, tasks, 40);
         assert_status(RH_OK, rh_runs_complete(runs, run, &end_of_run, answers, 40, races, 2));
     }
@@ -69,15 +69,15 @@ static enum rh_status read_states(struct rh_runs *runs)
 static enum rh_status read_races(struct rh_runs *runs)
 {
     size_t at = 0, seen = 0;
-    struct rh_runs_race race;
+    struct rh_runs_finding race;
     struct rh_runs_end end;
     for (bool more = true; more;) {
-        enum rh_status status = rh_runs_next_race(runs, 0, &at, &race, &end, &more);
+        enum rh_status status = rh_runs_next_finding(runs, 0, &at, &race, &end, &more);
         if (status != RH_OK)
             return status;
-        for (uint32_t i = 0; more && i < race.race.sides[0].frame_count; i++)
-            if (race.race.sides[0].frames[i].image != RH_NO_IMAGE)
-                seen += strlen(race.images[race.race.sides[0].frames[i].image].path);
+        for (uint32_t i = 0; more && i < race.finding.sides[0].frame_count; i++)
+            if (race.finding.sides[0].frames[i].image != RH_NO_IMAGE)
+                seen += strlen(race.images[race.finding.sides[0].frames[i].image].path);
     }
     return seen < SIZE_MAX ? RH_OK : RH_ERR_INTERNAL;
 }
@@ -103,7 +103,7 @@ static enum rh_status read_everything(const char *path)
 static enum rh_status complete_first(struct rh_runs *runs)
 {
     const struct rh_runs_answer answers[40] = {{.outcome = RH_OUTCOME_NO_RACE}};
-    const struct rh_runs_race race = make_race(0, 0, RH_PROOF_COLLISION, true, 3);
+    const struct rh_runs_finding race = make_race(0, 0, RH_PROOF_COLLISION, true, 3);
     return rh_runs_complete(runs, 1, &end_of_run, answers, 40, &race, 1);
 }
 

@@ -78,18 +78,18 @@ static inline struct rh_image_name *fixture_images(void)
 }
 
 /* A race with places in images 0, 2, 5 and 63; `mark` makes it known again. */
-static inline struct rh_runs_race make_race(uint64_t candidate, enum rh_race_order order,
-                                            enum rh_proof proof, bool proved, uint32_t mark)
+static inline struct rh_runs_finding make_race(uint64_t candidate, enum rh_race_order order,
+                                               enum rh_proof proof, bool proved, uint32_t mark)
 {
-    struct rh_runs_race race = {
+    struct rh_runs_finding race = {
         .candidate = candidate, .proved = proved, .images = fixture_images()};
-    race.race.order = order;
-    race.race.proof = proof;
-    race.race.block = RH_BLOCK_GLOBAL;
-    race.race.pause_us = mark;
-    race.race.data = (struct rh_place){.image = 63, .offset = 0x4010};
+    race.order = order;
+    race.finding.proof = proof;
+    race.finding.block = RH_BLOCK_GLOBAL;
+    race.finding.pause_us = mark;
+    race.finding.data = (struct rh_place){.image = 63, .offset = 0x4010};
     for (int i = 0; i < 2; i++) {
-        struct rh_race_side *side = &race.race.sides[i];
+        struct rh_finding_side *side = &race.finding.sides[i];
         side->thread = (uint32_t)i + 1;
         side->frame_count = 2;
         side->frames[0] = (struct rh_place){.image = 0, .offset = 0x1000};

@@ -145,8 +145,9 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
                          size_t count, size_t at);
 
 /* Keeps a race of a run, if there is room for it or it is better than one that is kept. */
-enum rh_status rh_runs_keep_race(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
-                                 const struct rh_runs_race *race);
+enum rh_status rh_runs_keep_finding(struct rh_runs *runs, uint64_t run,
+                                    const struct rh_runs_end *end,
+                                    const struct rh_runs_finding *race);
 
 /* How the run of a race ended, from seven columns of runs. */
 bool rh_runs_take_end(sqlite3_stmt *row, int column, struct rh_runs_end *end);

@@ -35,7 +35,7 @@ static void work_until_killed(const char *path, int out)
             tasks[t] = make_task(t == 0 ? 1 : draw((uint64_t)getpid(), 20 * i + t));
             answers[t] = (struct rh_runs_answer){.outcome = RH_OUTCOME_NO_RACE};
         }
-        const struct rh_runs_race race =
+        const struct rh_runs_finding race =
             make_race(i % 8, i % 2, i % 2 ? RH_PROOF_COLLISION : RH_PROOF_UNORDERED, true, i);
         const struct rh_runs_end end = {.wall_ns = 1, .signal = i % 3 ? 0 : SIGSEGV};
         uint64_t run;
@@ -112,10 +112,10 @@ static uint64_t check_store(const char *path)
     if (count > 0)
         assert_int_equal(state_of(runs, 1).tally.outcomes[RH_OUTCOME_NO_RACE], count);
     size_t at = 0;
-    struct rh_runs_race race;
+    struct rh_runs_finding race;
     struct rh_runs_end end;
     for (bool more = true; more;)
-        assert_status(RH_OK, rh_runs_next_race(runs, 1, &at, &race, &end, &more));
+        assert_status(RH_OK, rh_runs_next_finding(runs, 1, &at, &race, &end, &more));
     rh_runs_close(runs);
     assert_int_equal(run_sql(path, "SELECT sum(completed) FROM runs"), count);
     assert_int_equal(run_sql(path, "SELECT count(*) FROM tasks WHERE outcome IS NOT NULL"),

@@ -8,12 +8,12 @@
 /* --- the places of a race --- */
 
 /* Calls `visit` for every place that has a meaning. */
-static bool visit_places(struct rh_race *race, bool (*visit)(struct rh_place *place, void *context),
-                         void *context)
+static bool visit_places(struct rh_finding *race,
+                         bool (*visit)(struct rh_place *place, void *context), void *context)
 {
     bool fine = visit(&race->data, context);
     for (int i = 0; i < 2; i++) {
-        struct rh_race_side *side = &race->sides[i];
+        struct rh_finding_side *side = &race->sides[i];
         for (uint32_t at = 0; at < side->frame_count; at++)
             fine = visit(&side->frames[at], context) && fine;
         for (uint32_t at = 0; at < side->lock_count; at++)
@@ -47,23 +47,22 @@ static bool clean_place(struct rh_place *place, void *context)
     return true;
 }
 
-static bool is_sound(const struct rh_race *race)
+static bool is_sound(const struct rh_finding *race)
 {
     for (int i = 0; i < 2; i++)
         if (race->sides[i].frame_count > RH_MAX_FRAMES || race->sides[i].lock_count > RH_MAX_LOCKS)
             return false;
-    return race->order <= RH_ORDER_ALTERNATE && race->proof < RH_PROOF_COUNT &&
-           race->block <= RH_BLOCK_OTHER;
+    return race->proof < RH_PROOF_COUNT && race->block <= RH_BLOCK_OTHER;
 }
 
 /* A copy without what has no meaning in it, so that no stray bytes of a process are kept. */
-static void copy_clean(struct rh_race *copy, const struct rh_race *race)
+static void copy_clean(struct rh_finding *copy, const struct rh_finding *race)
 {
     memcpy(copy, race, sizeof *copy);
     copy->ready = 0;
     copy->task = 0;
     for (int i = 0; i < 2; i++) {
-        struct rh_race_side *side = &copy->sides[i];
+        struct rh_finding_side *side = &copy->sides[i];
         memset(&side->frames[side->frame_count], 0,
                (RH_MAX_FRAMES - side->frame_count) * sizeof side->frames[0]);
         memset(&side->locks[side->lock_count], 0,
@@ -87,7 +86,7 @@ static enum rh_status add_image(struct rh_runs *runs, int64_t race, uint32_t num
                           rh_db_text(path));
 }
 
-static enum rh_status add_images(struct rh_runs *runs, int64_t number, struct rh_race *race,
+static enum rh_status add_images(struct rh_runs *runs, int64_t number, struct rh_finding *race,
                                  const struct rh_image_name *images)
 {
     bool used[RH_MAX_IMAGES] = {false};
@@ -100,15 +99,15 @@ static enum rh_status add_images(struct rh_runs *runs, int64_t number, struct rh
 }
 
 /* Finds room among the races that are alike: if there is none, *worst is the one to go, or 0. */
-static enum rh_status find_room(struct rh_runs *runs, const struct rh_runs_race *race, bool hurt,
+static enum rh_status find_room(struct rh_runs *runs, const struct rh_runs_finding *race, bool hurt,
                                 bool *has_room, int64_t *worst)
 {
     sqlite3_stmt *row = runs->statements[RH_RUNS_RACES_ALIKE];
     bool more;
     int kept = 0;
     enum rh_status status = RH_RUNS_FIND(
-        runs, RACES_ALIKE, &more, rh_db_int((int64_t)race->candidate), rh_db_int(race->race.order),
-        rh_db_int(race->race.proof), rh_db_int(race->proved), rh_db_int(RH_SHARED_VERSION));
+        runs, RACES_ALIKE, &more, rh_db_int((int64_t)race->candidate), rh_db_int(race->order),
+        rh_db_int(race->finding.proof), rh_db_int(race->proved), rh_db_int(RH_SHARED_VERSION));
     *worst = 0;
     while (status == RH_OK && more && kept < RH_RUNS_KEPT) {
         bool is_worse = sqlite3_column_int64(row, 2) != RH_SHARED_VERSION ||
@@ -128,10 +127,11 @@ static enum rh_status drop_race(struct rh_runs *runs, int64_t number)
     return status == RH_OK ? RH_RUNS_CHANGE(runs, DROP_RACE, rh_db_int(number)) : status;
 }
 
-enum rh_status rh_runs_keep_race(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
-                                 const struct rh_runs_race *race)
+enum rh_status rh_runs_keep_finding(struct rh_runs *runs, uint64_t run,
+                                    const struct rh_runs_end *end,
+                                    const struct rh_runs_finding *race)
 {
-    if (!is_sound(&race->race))
+    if (!is_sound(&race->finding) || race->order > RH_ORDER_ALTERNATE)
         return RH_OK;
     bool hurt = end->hung || rh_runs_crashed(end);
     bool has_room;
@@ -143,10 +143,10 @@ enum rh_status rh_runs_keep_race(struct rh_runs *runs, uint64_t run, const struc
         status = drop_race(runs, worst);
     if (status != RH_OK)
         return status;
-    struct rh_race copy;
-    copy_clean(&copy, &race->race);
+    struct rh_finding copy;
+    copy_clean(&copy, &race->finding);
     status = RH_RUNS_CHANGE(runs, ADD_RACE, rh_db_int((int64_t)race->candidate),
-                            rh_db_int((int64_t)run), rh_db_int(copy.order), rh_db_int(copy.proof),
+                            rh_db_int((int64_t)run), rh_db_int(race->order), rh_db_int(copy.proof),
                             rh_db_int(race->proved), rh_db_int(hurt), rh_db_int(RH_SHARED_VERSION),
                             rh_db_blob(&copy, sizeof copy));
     if (status != RH_OK)
@@ -194,23 +194,24 @@ static enum rh_status load_images(struct rh_runs *runs, int64_t race, bool *know
     return status;
 }
 
-static bool take_race(sqlite3_stmt *row, struct rh_runs_race *race, struct rh_runs_end *end)
+static bool take_race(sqlite3_stmt *row, struct rh_runs_finding *race, struct rh_runs_end *end)
 {
     uint32_t order, proof, proved, completed;
     const void *bytes = sqlite3_column_blob(row, 4);
     if (!rh_runs_take32(row, 1, RH_ORDER_ALTERNATE, &order) ||
         !rh_runs_take32(row, 2, RH_PROOF_COUNT - 1, &proof) ||
         !rh_runs_take32(row, 3, 1, &proved) || !bytes ||
-        sqlite3_column_bytes(row, 4) != (int)sizeof race->race ||
+        sqlite3_column_bytes(row, 4) != (int)sizeof race->finding ||
         !rh_runs_take32(row, 5, 1, &completed) || !completed || !rh_runs_take_end(row, 6, end))
         return false;
     race->proved = proved;
-    memcpy(&race->race, bytes, sizeof race->race);
-    return is_sound(&race->race) && race->race.order == order && race->race.proof == proof;
+    race->order = (enum rh_race_order)order;
+    memcpy(&race->finding, bytes, sizeof race->finding);
+    return is_sound(&race->finding) && race->finding.proof == proof;
 }
 
 static enum rh_status load_race(struct rh_runs *runs, uint64_t candidate, size_t at,
-                                struct rh_runs_race *race, struct rh_runs_end *end, bool *more)
+                                struct rh_runs_finding *race, struct rh_runs_end *end, bool *more)
 {
     sqlite3_stmt *row = runs->statements[RH_RUNS_RACE];
     enum rh_status status = RH_RUNS_FIND(runs, RACE, more, rh_db_int((int64_t)candidate),
@@ -224,15 +225,16 @@ static enum rh_status load_race(struct rh_runs *runs, uint64_t candidate, size_t
     bool known[RH_MAX_IMAGES] = {false};
     if (status == RH_OK)
         status = load_images(runs, number, known);
-    if (status == RH_OK && !visit_places(&race->race, has_image, known))
+    if (status == RH_OK && !visit_places(&race->finding, has_image, known))
         status = rh_runs_fail_damaged(runs, "images");
     race->candidate = candidate;
     race->images = runs->images;
     return status;
 }
 
-enum rh_status rh_runs_next_race(struct rh_runs *runs, uint64_t candidate, size_t *at,
-                                 struct rh_runs_race *race, struct rh_runs_end *end, bool *more)
+enum rh_status rh_runs_next_finding(struct rh_runs *runs, uint64_t candidate, size_t *at,
+                                    struct rh_runs_finding *race, struct rh_runs_end *end,
+                                    bool *more)
 {
     enum rh_status status = rh_db_begin(&runs->db, false);
     if (status != RH_OK)

@@ -64,8 +64,8 @@ static bool take_state(sqlite3_stmt *row, struct rh_runs_state *state)
            rh_runs_take32(row, 2, UINT32_MAX, &state->candidate.second) &&
            rh_runs_take(row, 3, INT64_MAX, &state->executions[0]) &&
            rh_runs_take(row, 4, INT64_MAX, &state->executions[1]) &&
-           rh_runs_take32(row, 5, UINT32_MAX, &state->vain_us[RH_ORDER_PRIMARY]) &&
-           rh_runs_take32(row, 6, UINT32_MAX, &state->vain_us[RH_ORDER_ALTERNATE]) &&
+           rh_runs_take32(row, 5, UINT32_MAX, &state->timed_out_us[RH_ORDER_PRIMARY]) &&
+           rh_runs_take32(row, 6, UINT32_MAX, &state->timed_out_us[RH_ORDER_ALTERNATE]) &&
            rh_runs_take(row, 7, INT64_MAX, &state->last_run) &&
            rh_runs_take(row, 8, INT64_MAX, &state->attempts) &&
            rh_runs_take(row, 9, INT64_MAX, &state->explored) && take_tally(row, 10, &state->tally);

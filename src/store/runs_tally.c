@@ -67,7 +67,7 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
         merge_answer(&all, &answers[i]);
         validates = validates || tasks[i].stage != RH_STAGE_CONTEXT;
         if (answers[i].timed_out)
-            state->vain_us[tasks[i].order] = tasks[i].pause_us;
+            state->timed_out_us[tasks[i].order] = tasks[i].pause_us;
     }
     state->attempts += validates;
     state->explored +=

@@ -36,7 +36,7 @@ static void a_new_store_knows_its_program_and_nothing_else(void **state)
     assert_string_equal(program->detector, fixture_program.detector);
     assert_string_equal(program->sidecar, fixture_program.sidecar);
     struct rh_runs_state known_state;
-    struct rh_runs_race race;
+    struct rh_runs_finding race;
     struct rh_runs_end end;
     bool more = true, known = true;
     size_t at = 0;
@@ -45,7 +45,7 @@ static void a_new_store_knows_its_program_and_nothing_else(void **state)
     assert_false(more);
     assert_status(RH_OK, rh_runs_get_state(runs, 1, &known_state, &known));
     assert_false(known);
-    assert_status(RH_OK, rh_runs_next_race(runs, 1, &at, &race, &end, &more));
+    assert_status(RH_OK, rh_runs_next_finding(runs, 1, &at, &race, &end, &more));
     assert_false(more);
     rh_runs_close(runs);
     free(path);
@@ -230,8 +230,8 @@ static void a_state_holds_what_the_runs_brought(void **state)
     assert_int_equal(known.candidate.second, 5);
     assert_int_equal(known.executions[0], 70);
     assert_int_equal(known.executions[1], 900);
-    assert_int_equal(known.vain_us[RH_ORDER_PRIMARY], 0);
-    assert_int_equal(known.vain_us[RH_ORDER_ALTERNATE], 250);
+    assert_int_equal(known.timed_out_us[RH_ORDER_PRIMARY], 0);
+    assert_int_equal(known.timed_out_us[RH_ORDER_ALTERNATE], 250);
     assert_int_equal(known.last_run, last);
     rh_runs_close(runs);
     free(path);
@@ -265,8 +265,8 @@ static void a_run_counts_once_for_a_candidate(void **state)
     const struct rh_tally expected = {
         .outcomes[RH_OUTCOME_RACE] = 1, .raced[1] = 1, .collisions = 1, .met = 1};
     assert_memory_equal(&known.tally, &expected, sizeof expected);
-    assert_int_equal(known.vain_us[RH_ORDER_PRIMARY], 111);
-    assert_int_equal(known.vain_us[RH_ORDER_ALTERNATE], 0);
+    assert_int_equal(known.timed_out_us[RH_ORDER_PRIMARY], 111);
+    assert_int_equal(known.timed_out_us[RH_ORDER_ALTERNATE], 0);
     assert_int_equal(known.executions[0], 4);
     assert_int_equal(known.executions[1], 3);
     assert_int_equal(state_of(runs, 2).tally.outcomes[RH_OUTCOME_NOT_SEEN], 1);
@@ -383,7 +383,7 @@ static void totals_add_up(void **state)
 
 /* A run of candidate 1 that ended so and brought these races. */
 static void run_with_races(struct rh_runs *runs, const struct rh_runs_end *end,
-                           const struct rh_runs_race *races, size_t count)
+                           const struct rh_runs_finding *races, size_t count)
 {
     const struct rh_runs_task task = make_task(1);
     const struct rh_runs_answer answer = {.outcome = RH_OUTCOME_RACE, .raced[0] = true};
@@ -395,15 +395,15 @@ static void run_with_races(struct rh_runs *runs, const struct rh_runs_end *end,
 static void assert_marks(struct rh_runs *runs, const uint32_t *marks, size_t count)
 {
     size_t at = 0;
-    struct rh_runs_race race;
+    struct rh_runs_finding race;
     struct rh_runs_end end;
     bool more;
     for (size_t i = 0; i < count; i++) {
-        assert_status(RH_OK, rh_runs_next_race(runs, 1, &at, &race, &end, &more));
+        assert_status(RH_OK, rh_runs_next_finding(runs, 1, &at, &race, &end, &more));
         assert_true(more);
-        assert_int_equal(race.race.pause_us, marks[i]);
+        assert_int_equal(race.finding.pause_us, marks[i]);
     }
-    assert_status(RH_OK, rh_runs_next_race(runs, 1, &at, &race, &end, &more));
+    assert_status(RH_OK, rh_runs_next_finding(runs, 1, &at, &race, &end, &more));
     assert_false(more);
 }
 
@@ -415,27 +415,27 @@ static void a_race_comes_back_with_its_images(void **state)
 {
     char *path = store_path(state);
     struct rh_runs *runs = open_store(path);
-    struct rh_runs_race race = make_race(1, RH_ORDER_ALTERNATE, RH_PROOF_COLLISION, true, 77);
-    struct rh_race original = race.race;
+    struct rh_runs_finding race = make_race(1, RH_ORDER_ALTERNATE, RH_PROOF_COLLISION, true, 77);
+    struct rh_finding original = race.finding;
     /* What has no meaning is not kept: it may hold anything. */
-    race.race.ready = 1;
-    race.race.task = 9;
-    race.race.sides[0].frames[2].offset = 0xdead;
-    race.race.sides[1].locks[2].offset = 0xdead;
-    race.race.sides[1].locks[1].offset = 0x7fff12345678;
+    race.finding.ready = 1;
+    race.finding.task = 9;
+    race.finding.sides[0].frames[2].offset = 0xdead;
+    race.finding.sides[1].locks[2].offset = 0xdead;
+    race.finding.sides[1].locks[1].offset = 0x7fff12345678;
     run_with_races(runs, &quiet, &race, 1);
     rh_runs_close(runs);
     assert_status(RH_OK, rh_runs_open_existing(path, &runs));
     size_t at = 0;
-    struct rh_runs_race kept;
+    struct rh_runs_finding kept;
     struct rh_runs_end end;
     bool more;
-    assert_status(RH_OK, rh_runs_next_race(runs, 1, &at, &kept, &end, &more));
+    assert_status(RH_OK, rh_runs_next_finding(runs, 1, &at, &kept, &end, &more));
     assert_true(more && kept.proved);
     assert_int_equal(kept.candidate, 1);
     assert_int_equal(end.exit_status, 3);
     original.sides[1].locks[1].offset = 0;
-    assert_memory_equal(&kept.race, &original, sizeof original);
+    assert_memory_equal(&kept.finding, &original, sizeof original);
     static const uint32_t named[] = {0, 2, 5, 63};
     for (size_t i = 0; i < 4; i++)
         assert_memory_equal(&kept.images[named[i]], &race.images[named[i]], sizeof race.images[0]);
@@ -449,14 +449,14 @@ static void races_come_best_first(void **state)
 {
     char *path = store_path(state);
     struct rh_runs *runs = open_store(path);
-    const struct rh_runs_race first[] = {
+    const struct rh_runs_finding first[] = {
         make_race(1, 0, RH_PROOF_UNORDERED, false, 8),
         make_race(1, 0, RH_PROOF_COLLISION, false, 6),
         make_race(1, 0, RH_PROOF_UNORDERED, true, 4),
         make_race(1, 0, RH_PROOF_COLLISION, true, 2),
         make_race(2, 0, RH_PROOF_COLLISION, true, 99),
     };
-    const struct rh_runs_race second[] = {
+    const struct rh_runs_finding second[] = {
         make_race(1, 1, RH_PROOF_UNORDERED, false, 7),
         make_race(1, 1, RH_PROOF_COLLISION, false, 5),
         make_race(1, 1, RH_PROOF_UNORDERED, true, 3),
@@ -473,7 +473,7 @@ static void the_first_few_races_are_kept(void **state)
 {
     char *path = store_path(state);
     struct rh_runs *runs = open_store(path);
-    struct rh_runs_race races[10];
+    struct rh_runs_finding races[10];
     for (uint32_t i = 0; i < 10; i++)
         races[i] = make_race(1, RH_ORDER_PRIMARY, RH_PROOF_UNORDERED, true, i);
     run_with_races(runs, &quiet, races, 6);
@@ -487,7 +487,7 @@ static void the_first_few_races_are_kept(void **state)
         run_with_races(runs, &crash, &races[9], 1);
     assert_marks(runs, (const uint32_t[]){7, 8, 9, 9}, 4);
     /* Another order is another matter; what was dropped left nothing behind. */
-    races[0].race.order = RH_ORDER_ALTERNATE;
+    races[0].order = RH_ORDER_ALTERNATE;
     run_with_races(runs, &quiet, races, 1);
     assert_marks(runs, (const uint32_t[]){7, 8, 9, 9, 0}, 5);
     assert_int_equal(run_sql(path, "SELECT count(*) FROM races"), 5);
@@ -500,7 +500,7 @@ static void races_of_another_layout_make_room(void **state)
 {
     char *path = store_path(state);
     struct rh_runs *runs = open_store(path);
-    struct rh_runs_race races[6];
+    struct rh_runs_finding races[6];
     for (uint32_t i = 0; i < 6; i++)
         races[i] = make_race(1, RH_ORDER_PRIMARY, RH_PROOF_UNORDERED, true, i);
     run_with_races(runs, &crash, races, 4);
@@ -518,15 +518,15 @@ static void what_was_found_beside(void **state)
     char *path = store_path(state);
     struct rh_runs *runs = open_store(path);
     const struct rh_runs_task asked = {.candidate = {1, 2, 3}, .stage = RH_STAGE_STEER};
-    const struct rh_runs_task found = {.candidate = {9, 2, RH_RUNS_STRANGER},
+    const struct rh_runs_task found = {.candidate = {9, 2, RH_RUNS_UNINSTRUMENTED},
                                        .stage = RH_STAGE_STEER};
     const struct rh_runs_answer answers[] = {
         {.outcome = RH_OUTCOME_TIMEOUT, .timed_out = true},
         {.outcome = RH_OUTCOME_RACE, .raced = {[RH_ORDER_ALTERNATE] = true}, .collided = true},
     };
-    struct rh_runs_race race = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_CHANGED, true, 5);
-    struct rh_runs_race better = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_WATCHED, true, 6);
-    const struct rh_runs_race *races[] = {&race, &better};
+    struct rh_runs_finding race = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_CHANGED, true, 5);
+    struct rh_runs_finding better = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_WATCHED, true, 6);
+    const struct rh_runs_finding *races[] = {&race, &better};
     struct rh_runs_state of;
     struct rh_runs_end end;
     bool known;
@@ -542,13 +542,13 @@ static void what_was_found_beside(void **state)
     assert_status(RH_OK, rh_runs_get_state(runs, 9, &of, &known));
     assert_true(known);
     assert_int_equal(of.candidate.first, 2);
-    assert_int_equal(of.candidate.second, RH_RUNS_STRANGER);
+    assert_int_equal(of.candidate.second, RH_RUNS_UNINSTRUMENTED);
     assert_int_equal(rh_verdict_of(rh_verdict_ground(&of.tally)), RH_VERDICT_TRUE_RACE);
     assert_int_equal(of.tally.outcomes[RH_OUTCOME_RACE], 2);
     size_t at = 0;
-    struct rh_runs_race kept;
-    assert_status(RH_OK, rh_runs_next_race(runs, 9, &at, &kept, &end, &known));
-    assert_int_equal(kept.race.proof, RH_PROOF_WATCHED); /* who it was is worth more */
+    struct rh_runs_finding kept;
+    assert_status(RH_OK, rh_runs_next_finding(runs, 9, &at, &kept, &end, &known));
+    assert_int_equal(kept.finding.proof, RH_PROOF_WATCHED); /* who it was is worth more */
     rh_runs_close(runs);
     free(path);
 }
@@ -558,15 +558,15 @@ static void nonsense_for_a_race_is_left_out(void **state)
 {
     char *path = store_path(state);
     struct rh_runs *runs = open_store(path);
-    struct rh_runs_race races[6];
+    struct rh_runs_finding races[6];
     for (uint32_t i = 0; i < 6; i++)
         races[i] = make_race(1, RH_ORDER_PRIMARY, RH_PROOF_UNORDERED, true, i);
-    races[0].race.order = 2;
-    races[1].race.proof = 77;
-    races[2].race.sides[0].frame_count = RH_MAX_FRAMES + 1;
-    races[3].race.sides[1].lock_count = UINT32_MAX;
-    races[4].race.block = 3;
-    races[5].race.sides[0].frames[1].image = RH_MAX_IMAGES;
+    races[0].order = 2;
+    races[1].finding.proof = 77;
+    races[2].finding.sides[0].frame_count = RH_MAX_FRAMES + 1;
+    races[3].finding.sides[1].lock_count = UINT32_MAX;
+    races[4].finding.block = 3;
+    races[5].finding.sides[0].frames[1].image = RH_MAX_IMAGES;
     struct rh_image_name images[RH_MAX_IMAGES];
     memcpy(images, fixture_images(), sizeof images);
     memset(images[0].path, 'x', sizeof images[0].path);
@@ -574,16 +574,16 @@ static void nonsense_for_a_race_is_left_out(void **state)
     races[5].images = images;
     run_with_races(runs, &quiet, races, 6);
     size_t at = 0;
-    struct rh_runs_race kept;
+    struct rh_runs_finding kept;
     struct rh_runs_end end;
     bool more;
-    assert_status(RH_OK, rh_runs_next_race(runs, 1, &at, &kept, &end, &more));
-    assert_int_equal(kept.race.pause_us, 5);
-    assert_int_equal(kept.race.sides[0].frames[1].image, RH_NO_IMAGE);
-    assert_int_equal(kept.race.sides[0].frames[1].offset, 0);
+    assert_status(RH_OK, rh_runs_next_finding(runs, 1, &at, &kept, &end, &more));
+    assert_int_equal(kept.finding.pause_us, 5);
+    assert_int_equal(kept.finding.sides[0].frames[1].image, RH_NO_IMAGE);
+    assert_int_equal(kept.finding.sides[0].frames[1].offset, 0);
     assert_int_equal(strlen(kept.images[0].path), sizeof images[0].path - 1);
     assert_int_equal(kept.images[0].build_id_size, 0);
-    assert_status(RH_OK, rh_runs_next_race(runs, 1, &at, &kept, &end, &more));
+    assert_status(RH_OK, rh_runs_next_finding(runs, 1, &at, &kept, &end, &more));
     assert_false(more);
     rh_runs_close(runs);
     free(path);

@@ -139,8 +139,8 @@ static enum rh_status store_state(struct rh_runs *runs, const struct rh_runs_sta
     return RH_RUNS_CHANGE(runs, SET_STATE, rh_db_int((int64_t)state->candidate.id),
                           rh_db_int(state->candidate.first), rh_db_int(state->candidate.second),
                           rh_runs_counter(state->executions[0]),
-                          rh_runs_counter(state->executions[1]), rh_db_int(state->vain_us[0]),
-                          rh_db_int(state->vain_us[1]), rh_runs_counter(state->last_run),
+                          rh_runs_counter(state->executions[1]), rh_db_int(state->timed_out_us[0]),
+                          rh_db_int(state->timed_out_us[1]), rh_runs_counter(state->last_run),
                           rh_runs_counter(state->attempts),
                           rh_runs_counter(state->explored) RH_RUNS_TALLY(TALLY_VALUE));
 #undef TALLY_VALUE
@@ -206,7 +206,7 @@ static enum rh_status store_end(struct rh_runs *runs, const struct completion *c
 }
 
 static enum rh_status complete_run(struct rh_runs *runs, struct completion *c, size_t count,
-                                   const struct rh_runs_race *races, size_t race_count)
+                                   const struct rh_runs_finding *races, size_t race_count)
 {
     enum rh_status status = check_under_way(runs, c->run);
     if (status == RH_OK)
@@ -219,13 +219,13 @@ static enum rh_status complete_run(struct rh_runs *runs, struct completion *c, s
     if (status == RH_OK)
         status = store_answers(runs, c);
     for (size_t i = 0; i < race_count && status == RH_OK; i++)
-        status = rh_runs_keep_race(runs, c->run, c->end, &races[i]);
+        status = rh_runs_keep_finding(runs, c->run, c->end, &races[i]);
     return status;
 }
 
 enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
                                 const struct rh_runs_answer *answers, size_t count,
-                                const struct rh_runs_race *races, size_t race_count)
+                                const struct rh_runs_finding *races, size_t race_count)
 {
     struct completion completion = {.run = run, .end = end, .answers = answers};
     enum rh_status status = rh_db_begin(&runs->db, true);

@@ -63,7 +63,7 @@ enum rh_verdict { RH_VERDICT_UNKNOWN, RH_VERDICT_TRUE_RACE, RH_VERDICT_LIKELY_FA
     X(SINGLE_ORDER, TRUE_RACE, "single order")                                                     \
     X(SUSPECTED, UNKNOWN, "unordered, not proved")                                                 \
     X(SYNCHRONISED, LIKELY_FALSE_POSITIVE, "synchronised")                                         \
-    X(EXHAUSTED, LIKELY_FALSE_POSITIVE, "longest pause in vain")                                   \
+    X(EXHAUSTED, LIKELY_FALSE_POSITIVE, "longest pause timed out")                                 \
     X(APART, LIKELY_FALSE_POSITIVE, "not aliasing")                                                \
     X(ONE_THREAD, LIKELY_FALSE_POSITIVE, "single thread")                                          \
     X(NOT_SEEN, UNKNOWN, "not seen")                                                               \

@@ -19,11 +19,11 @@
 /* A run being made. */
 struct making {
     struct rh_runs_candidate candidate;
-    uint64_t stranger; /* the id of what its first site may have with one */
-    bool has_stranger;
+    uint64_t uninstrumented; /* the id of what its first site may have with one */
+    bool has_uninstrumented;
     struct rh_runs_answer answer;
     struct rh_runs_end end;
-    struct rh_runs_race race;
+    struct rh_runs_finding race;
 };
 
 /* Libraries that are not there any more. */
@@ -31,13 +31,13 @@ enum { LIBC = 1, GHOST };
 
 static void put_frame(struct making *m, int side, uint32_t image)
 {
-    struct rh_race_side *at = &m->race.race.sides[side];
+    struct rh_finding_side *at = &m->race.finding.sides[side];
     at->frames[at->frame_count++] = (struct rh_place){.image = image, .offset = 0x1000};
 }
 
 static void put_lock(struct making *m, int side, uint32_t tag)
 {
-    struct rh_race_side *at = &m->race.race.sides[side];
+    struct rh_finding_side *at = &m->race.finding.sides[side];
     at->locks[at->lock_count++] = (struct rh_place){.image = RH_NO_IMAGE, .tag = tag};
 }
 
@@ -73,31 +73,31 @@ static void say_suspected(struct making *m)
 }
 static void say_alternate(struct making *m)
 {
-    m->race.race.order = RH_ORDER_ALTERNATE;
+    m->race.order = RH_ORDER_ALTERNATE;
 }
 static void say_collision(struct making *m)
 {
     m->answer.collided = true;
-    m->race.race.proof = RH_PROOF_COLLISION;
-    m->race.race.pause_us = 12345;
+    m->race.finding.proof = RH_PROOF_COLLISION;
+    m->race.finding.pause_us = 12345;
 }
-/* Beside the task, which saw nothing, the first site raced with a stranger. */
-static void say_stranger(struct making *m)
+/* Beside the task, which saw nothing, the first site raced with an uninstrumented access. */
+static void say_uninstrumented(struct making *m)
 {
-    struct rh_race_side *side = &m->race.race.sides[0];
-    m->has_stranger = m->race.proved = true;
+    struct rh_finding_side *side = &m->race.finding.sides[0];
+    m->has_uninstrumented = m->race.proved = true;
     m->answer.outcome = RH_OUTCOME_NOT_SEEN;
-    m->race.race.order = RH_ORDER_ALTERNATE;
-    m->race.race.proof = RH_PROOF_CHANGED;
-    m->race.race.pause_us = 12345;
-    *side = (struct rh_race_side){.site = {.image = RH_NO_IMAGE}};
+    m->race.order = RH_ORDER_ALTERNATE;
+    m->race.finding.proof = RH_PROOF_CHANGED;
+    m->race.finding.pause_us = 12345;
+    *side = (struct rh_finding_side){.site = {.image = RH_NO_IMAGE}};
 }
 static void say_watched(struct making *m)
 {
-    say_stranger(m);
-    m->race.race.proof = RH_PROOF_WATCHED;
-    m->race.race.sides[0].thread = 2;
-    m->race.race.sides[0].parent = 1;
+    say_uninstrumented(m);
+    m->race.finding.proof = RH_PROOF_WATCHED;
+    m->race.finding.sides[0].thread = 2;
+    m->race.finding.sides[0].parent = 1;
 }
 static void say_crash(struct making *m)
 {
@@ -111,13 +111,13 @@ static void say_hang(struct making *m)
 }
 static void say_main(struct making *m)
 {
-    m->race.race.sides[1].thread = 1;
-    m->race.race.sides[1].parent = 0;
+    m->race.finding.sides[1].thread = 1;
+    m->race.finding.sides[1].parent = 0;
 }
 static void say_stack(struct making *m)
 {
-    m->race.race.block = RH_BLOCK_STACK;
-    m->race.race.block_thread = 2;
+    m->race.finding.block = RH_BLOCK_STACK;
+    m->race.finding.block_thread = 2;
 }
 static void say_lock0(struct making *m)
 {
@@ -146,13 +146,26 @@ static const struct word {
     const char *name;
     void (*say)(struct making *m);
 } words[] = {
-    {"race", say_race},           {"no_race", say_no_race},     {"timeout", say_timeout},
-    {"not_seen", say_not_seen},   {"exhausted", say_exhausted}, {"apart", say_apart},
-    {"suspected", say_suspected}, {"alternate", say_alternate}, {"collision", say_collision},
-    {"crash", say_crash},         {"hang", say_hang},           {"main", say_main},
-    {"stack", say_stack},         {"lock0", say_lock0},         {"lock1", say_lock1},
-    {"common", say_common},       {"libc0", say_libc0},         {"ghost0", say_ghost0},
-    {"stranger", say_stranger},   {"watched", say_watched},
+    {"race", say_race},
+    {"no_race", say_no_race},
+    {"timeout", say_timeout},
+    {"not_seen", say_not_seen},
+    {"exhausted", say_exhausted},
+    {"apart", say_apart},
+    {"suspected", say_suspected},
+    {"alternate", say_alternate},
+    {"collision", say_collision},
+    {"crash", say_crash},
+    {"hang", say_hang},
+    {"main", say_main},
+    {"stack", say_stack},
+    {"lock0", say_lock0},
+    {"lock1", say_lock1},
+    {"common", say_common},
+    {"libc0", say_libc0},
+    {"ghost0", say_ghost0},
+    {"uninstrumented", say_uninstrumented},
+    {"watched", say_watched},
 };
 
 static void put_offset(struct making *m, const char *word)
@@ -160,11 +173,11 @@ static void put_offset(struct making *m, const char *word)
     struct rh_place place = {.image = 0};
     place.offset = strtoull(strchr(word, '=') + 1, NULL, 16);
     if (strncmp(word, "pc", 2) == 0) {
-        struct rh_race_side *side = &m->race.race.sides[word[2] - '0'];
+        struct rh_finding_side *side = &m->race.finding.sides[word[2] - '0'];
         side->frames[side->frame_count++] = place;
     } else {
-        m->race.race.block = RH_BLOCK_GLOBAL;
-        m->race.race.data = place;
+        m->race.finding.block = RH_BLOCK_GLOBAL;
+        m->race.finding.data = place;
     }
 }
 
@@ -187,13 +200,13 @@ static enum rh_status say(struct making *m, const char *word)
 static void start_making(struct making *m, struct rh_image_name *images)
 {
     *m = (struct making){.race = {.images = images}};
-    m->race.race.block = RH_BLOCK_OTHER;
-    m->race.race.data.image = RH_NO_IMAGE;
+    m->race.finding.block = RH_BLOCK_OTHER;
+    m->race.finding.data.image = RH_NO_IMAGE;
     m->end.wall_ns = 1000;
     m->end.hook_ns = 20;
     m->end.pause_ns = 2;
     for (uint32_t i = 0; i < 2; i++) {
-        struct rh_race_side *side = &m->race.race.sides[i];
+        struct rh_finding_side *side = &m->race.finding.sides[i];
         side->thread = i + 2;
         side->parent = 1;
         side->frames[side->frame_count++] = (struct rh_place){.image = 0, .offset = 16};
@@ -213,17 +226,18 @@ static enum rh_status find_candidate(struct rh_sidecar *sidecar, uint64_t id, st
             continue;
         m->candidate =
             (struct rh_runs_candidate){id, candidate.first->number, candidate.second->number};
-        m->stranger = rh_candidate_stranger(candidate.first);
+        m->uninstrumented = rh_candidate_uninstrumented(candidate.first);
         status = RH_OK;
     }
     rh_candidates_close(candidates);
     return status == RH_OK ? status : rh_fail(status, "no such candidate");
 }
 
-static enum rh_status complete_with_stranger(struct rh_runs *runs, uint64_t run, struct making *m)
+static enum rh_status complete_with_uninstrumented(struct rh_runs *runs, uint64_t run,
+                                                   struct making *m)
 {
     const struct rh_runs_task found = {
-        .candidate = {m->stranger, m->candidate.first, RH_RUNS_STRANGER},
+        .candidate = {m->uninstrumented, m->candidate.first, RH_RUNS_UNINSTRUMENTED},
         .stage = RH_STAGE_STEER,
         .order = RH_ORDER_ALTERNATE,
     };
@@ -231,7 +245,7 @@ static enum rh_status complete_with_stranger(struct rh_runs *runs, uint64_t run,
         m->answer,
         {.outcome = RH_OUTCOME_RACE, .raced = {[RH_ORDER_ALTERNATE] = true}, .collided = true},
     };
-    m->race.candidate = m->stranger;
+    m->race.candidate = m->uninstrumented;
     enum rh_status status = rh_runs_add_found(runs, run, 1, &found, 1);
     if (status != RH_OK)
         return status;
@@ -240,16 +254,16 @@ static enum rh_status complete_with_stranger(struct rh_runs *runs, uint64_t run,
 
 static enum rh_status complete(struct rh_runs *runs, struct making *m)
 {
-    struct rh_runs_task task = {m->candidate, RH_STAGE_STEER, m->race.race.order, 1000};
+    struct rh_runs_task task = {m->candidate, RH_STAGE_STEER, m->race.order, 1000};
     bool has_race = m->race.proved || m->answer.suspected;
     uint64_t run;
     m->race.candidate = m->candidate.id;
-    m->answer.raced[m->race.race.order] = m->race.proved && !m->has_stranger;
+    m->answer.raced[m->race.order] = m->race.proved && !m->has_uninstrumented;
     enum rh_status status = rh_runs_begin(runs, 0, &task, 1, &run);
     if (status != RH_OK)
         return status;
-    if (m->has_stranger)
-        return complete_with_stranger(runs, run, m);
+    if (m->has_uninstrumented)
+        return complete_with_uninstrumented(runs, run, m);
     return rh_runs_complete(runs, run, &m->end, &m->answer, 1, &m->race, has_race);
 }
 

@@ -195,7 +195,7 @@ class Json(ReportCase):
             "totals": {"candidates": 5, "listed": 5, "crashed_runs": 1, "hung_runs": 1,
                        "wall_ns": 9000, "hook_ns": 180, "pause_ns": 18, "grounds": {
                 "causes hang": 1, "causes crash": 1, "both orders": 0, "single order": 1,
-                "unordered, not proved": 1, "synchronised": 1, "longest pause in vain": 0,
+                "unordered, not proved": 1, "synchronised": 1, "longest pause timed out": 0,
                 "not aliasing": 0, "single thread": 0, "not seen": 0, "not tried": 0}}})
 
     def test_order_and_verdicts(self):
@@ -277,12 +277,12 @@ class Json(ReportCase):
         self.assertEqual(len(set(ids)), 10000)
 
 
-class Strangers(ReportCase):
+class UninstrumentedAccesses(ReportCase):
     """What the first site of LOCKED, the write in deposit, has with code that is no site."""
-    runs = [f"{LOCKED}:stranger", f"{LOCKED}:no_race"]
+    runs = [f"{LOCKED}:uninstrumented", f"{LOCKED}:no_race"]
 
-    def stranger(self):
-        found, = [c for c in self.json()["candidates"] if c["second"].get("stranger")]
+    def uninstrumented(self):
+        found, = [c for c in self.json()["candidates"] if c["second"].get("uninstrumented")]
         return found
 
     def test_text(self):
@@ -291,7 +291,7 @@ class Strangers(ReportCase):
         block, = [b.splitlines() for b in text.split("\n\n") if b.startswith("true race 1 of 1")]
         self.assertEqual(block[:3], [
             "true race 1 of 1: write in deposit and write in unknown code race on account->balance  "
-            + self.stranger()["id"],
+            + self.uninstrumented()["id"],
             "?: first: write to account->balance in unknown code",
             "       by an unknown thread, holding locks that are not known"])
         self.assertIn("bank.c:41:7: then: write of 8 bytes to account->balance in deposit", block)
@@ -303,7 +303,7 @@ class Strangers(ReportCase):
         self.assertIn("find out who else writes account->balance", tries[0])
 
     def test_json(self):
-        found = self.stranger()
+        found = self.uninstrumented()
         self.assertEqual(found["verdict"], "true-race")
         self.assertEqual(found["first"]["line"], 41)
         second = found["second"]
@@ -316,7 +316,7 @@ class Strangers(ReportCase):
         self.assertEqual([t["id"] for t in evidence["threads"]], [None, 3])
         self.assertEqual(self.candidates()[LOCKED]["verdict"], "likely-false-positive")
 
-    def test_who_may_have_been_the_stranger_is_told_with_it(self):
+    def test_who_may_have_been_the_uninstrumented_access_is_told_with_it(self):
         self.make_runs(self.store, f"{LOCKED}:race")   # with a read, which changes nothing
         self.assertIn("true race 2 of 2: write in deposit and write in unknown code", self.report())
         self.make_runs(self.store, f"{ITSELF}:race")   # with the same write in another thread
@@ -327,7 +327,7 @@ class Strangers(ReportCase):
 
     def test_watched(self):
         self.make_runs(self.store, f"{LOCKED}:watched,libc0")
-        found = self.stranger()   # one entry, with the better evidence
+        found = self.uninstrumented()   # one entry, with the better evidence
         self.assertEqual(found["outcomes"]["race"], 2)
         self.assertEqual([t["id"] for t in found["evidence"]["threads"]], [2, 3])
         self.assertEqual(found["evidence"]["stacks"][0], ["? libc.so.6"])

@@ -27,7 +27,7 @@ shutil.copy(source, sys.argv[sys.argv.index("-o") + 1])
 """
 
 # Writes FAKE_REPORT, in which races are told by (file, line, line) and may depend on the arguments. A
-# second line of 0 is a stranger.
+# second line of 0 is an uninstrumented access.
 FAKE_RACEHIVE = """#!{python}
 import json, os, sys, time
 play = json.loads(os.environ["FAKE_REPORT"])
@@ -47,7 +47,7 @@ for kind in ("true-race", "unknown"):
     for file, a, b in play.get(kind, {{}}).get(" ".join(args), []):
         candidates.append({{
             "id": str(len(candidates)), "verdict": kind, "first": side(file, a),
-            "second": side(file, b) if b else dict(side("", 0), file=None, stranger=True),
+            "second": side(file, b) if b else dict(side("", 0), file=None, uninstrumented=True),
             "outcomes": {{"race": 1, "no_race": 2, "timeout": 3, "not_seen": 4}},
             "evidence": {{"order": "primary", "kind": "collision", "consequence": "none",
                           "stacks": [["f"], ["g"]]}}}})
@@ -158,13 +158,13 @@ class CheckTest(Stage):
             self.assertEqual(code, 1)
             self.assertIn("FAIL   racy/bad.c -O2: 1 false", text)
 
-    def test_a_stranger_may_only_be_where_there_is_a_race(self):
+    def test_an_uninstrumented_access_may_only_be_where_there_is_a_race(self):
         race = ["bad.c", 1, 3]
         code, text = self.check({"true-race": {"": [race, ["bad.c", 3, 0]]}}, "--only=bad.c")
         self.assertEqual(code, 0, text)
         code, text = self.check({"true-race": {"": [race, ["bad.c", 2, 0]]}}, "--only=bad.c")
         self.assertEqual(code, 1)
-        self.assertIn("false: bad.c:2 and a stranger", text)
+        self.assertIn("false: bad.c:2 and an uninstrumented access", text)
         code, text = self.check({"true-race": {"": [["bad.c", 1, 0]]}}, "--only=bad.c")
         self.assertIn("missed: bad.c:1 and bad.c:3", text)
         code, text = self.check({"true-race": {"": [["good.c", 1, 0]]}}, "--clean")

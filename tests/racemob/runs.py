@@ -27,25 +27,25 @@ class SetUpError(Exception):
 
 class Report:
     """One report: its candidates, and the pairs of places of those that are called true races; beside
-    them, the races of a site with a stranger."""
+    them, the races of a site with an uninstrumented access."""
 
     def __init__(self, candidates, status, seconds):
         self.status, self.seconds = status, seconds
-        self.candidates = [c for c in candidates if not c["second"].get("stranger")]
+        self.candidates = [c for c in candidates if not c["second"].get("uninstrumented")]
         self.true = [c for c in self.candidates if c["verdict"] == "true-race"]
-        self.strangers = [c for c in candidates if c["second"].get("stranger")]
+        self.uninstrumented = [c for c in candidates if c["second"].get("uninstrumented")]
         self.pairs = tools.candidate_pairs(self.true)
 
     @property
     def expected_status(self):
-        return RACE_FOUND if self.true or self.strangers else 0
+        return RACE_FOUND if self.true or self.uninstrumented else 0
 
     def false(self, races):
-        """What is called a true race and is none of these; a stranger may be whoever a place races
-        with."""
+        """What is called a true race and is none of these; an uninstrumented access may be
+        whatever a place races with."""
         places = {place for pair in races for place in pair}
         return ([c for c in self.true if pair_of(c) not in races] +
-                [c for c in self.strangers if tools.place_of(c["first"]) not in places])
+                [c for c in self.uninstrumented if tools.place_of(c["first"]) not in places])
 
     def at(self, pair):
         return [c for c in self.candidates if pair_of(c) == pair]
@@ -56,10 +56,10 @@ def pair_of(candidate):
 
 
 def show(candidate):
-    """The two places of a candidate, or the one of a race with a stranger."""
-    if candidate["second"].get("stranger"):
+    """The two places of a candidate, or the one of a race with an uninstrumented access."""
+    if candidate["second"].get("uninstrumented"):
         file, line = tools.place_of(candidate["first"])
-        return f"{file}:{line} and a stranger"
+        return f"{file}:{line} and an uninstrumented access"
     return tools.show(pair_of(candidate))
 
 

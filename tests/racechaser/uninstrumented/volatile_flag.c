@@ -1,4 +1,5 @@
-/* No stranger: a volatile flag that a signal handler sets, which may run in any thread. */
+/* No uninstrumented access: a volatile flag that a signal handler sets, which may run in any
+ * thread. */
 #include "subject.h"
 #include <signal.h>
 

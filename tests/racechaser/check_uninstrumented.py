@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Checks what racechaser says of values that change while a thread is held.
 
-Programs of strangers/ with a line marked STRANGER have a race there with code that has no key: it
-must be found, as a true race at that line; with values=0 it must not. Where a comment names
+Programs of uninstrumented/ with a line marked UNINSTRUMENTED have a race there with code that has no
+key: it must be found, as a true race at that line; with values=0 it must not. Where a comment names
 functions behind WATCHED, the stack must begin in one of them, or in libc if that tells no names, if
-the kernel lends a watchpoint; with watch=0 it must tell nothing. In all other programs no stranger
-may be found, however often it is tried.
+the kernel lends a watchpoint; with watch=0 it must tell nothing. In all other programs no
+uninstrumented access may be found, however often it is tried.
 
-Usage: check_strangers.py --build=FOLDER [--runs=N]
+Usage: check_uninstrumented.py --build=FOLDER [--runs=N]
 """
 import argparse
 import ctypes
@@ -52,13 +52,13 @@ class Subject:
         with open(path, encoding="utf-8") as file:
             text = file.read()
         self.lines = {n for n, line in enumerate(text.splitlines(), 1)
-                      if line.endswith("// STRANGER")}
+                      if line.endswith("// UNINSTRUMENTED")}
         watched = re.search(r"// WATCHED: ([\w, ]+)$", text, re.MULTILINE)
         self.watched = watched.group(1).split(", ") if watched else []
 
 
 def writer_of(candidate):
-    """The stack of the stranger, who came first."""
+    """The stack of the uninstrumented access, which came first."""
     return candidate["evidence"]["stacks"][0]
 
 
@@ -75,13 +75,13 @@ class Check:
         report = runs.run(self.options, self.program, [], self.folder, str(self.count))
         if report is None:
             raise runs.SetUpError(f"{self.subject.name} did not end")
-        for candidate in report.strangers:
+        for candidate in report.uninstrumented:
             if candidate["first"]["line"] not in self.subject.lines:
                 self.wrong.append(f"false, with '{setting}':\n{runs.proof(candidate)}")
-        return report.strangers
+        return report.uninstrumented
 
     def find(self, setting, is_good):
-        """Tries until a stranger is found that is as it should be."""
+        """Tries until an uninstrumented access is found that is as it should be."""
         seen = []
         for _ in range(ATTEMPTS):
             found = self.run(4, setting)
@@ -118,9 +118,9 @@ def main():
     runs.check_tools(options)
     lends = has_watchpoints()
     if not lends:
-        print("skipped: stacks of strangers, because the kernel lends no watchpoint here")
+        print("skipped: stacks of uninstrumented accesses: the kernel lends no watchpoint here")
     failed = 0
-    for path in sorted(glob.glob(os.path.join(HERE, "strangers", "*.c"))):
+    for path in sorted(glob.glob(os.path.join(HERE, "uninstrumented", "*.c"))):
         with tools.WorkFolder(False) as folder:
             check = Check(options, Subject(path), folder)
             check.check(lends)

@@ -3,8 +3,8 @@
  * the site is in a candidate only because of another, in reset, that never runs. Whatever changes
  * the value does so without a key.
  */
-#ifndef STRANGERS_SUBJECT_H
-#define STRANGERS_SUBJECT_H
+#ifndef UNINSTRUMENTED_SUBJECT_H
+#define UNINSTRUMENTED_SUBJECT_H
 
 #include "../../racemob/program.h"
 
