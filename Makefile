@@ -2,6 +2,7 @@
 #
 #   make              build into build/
 #   make demo         install what is missing, build, and show a first program
+#   make check-unit   build and run the unit tests, within a minute
 #   make check        install what is missing, build, and run the tests (SANITIZE=1: with ASan+UBSan)
 #   make check-all    the same with the long tests
 #   make bench-quick  evaluate the detectors on a few subjects, within ten minutes
@@ -13,7 +14,7 @@ CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 BUILD := build$(if $(SANITIZE),-sanitize)
 JOBS ?= $(shell nproc)
 
-.PHONY: all deps demo check check-all bench-quick bench install clean format
+.PHONY: all deps demo check-unit check check-all bench-quick bench install clean format
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_C_COMPILER=$(CC) \
@@ -27,6 +28,9 @@ deps:
 
 demo: all
 	@sh scripts/demo $(BUILD)
+
+check-unit: all
+	@sh scripts/check $(BUILD) unit
 
 check: all
 	@sh scripts/check $(BUILD) quick

@@ -1,4 +1,7 @@
 # One way to add a unit test: rh_add_test(name source... LIBS library...).
+#
+# A test that cannot run ends with status 77 and has SKIP_RETURN_CODE 77; one that leaves out a part
+# goes on. Either prints a line `SKIPPED: what: why`, which scripts/check lists at the end.
 enable_testing()
 
 function(rh_add_test name)
@@ -10,4 +13,10 @@ function(rh_add_test name)
                              RH_BINARY_DIR="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS unit)
+endfunction()
+
+# Stands in for a test that this machine has no tool for.
+function(rh_add_skipped_test name why)
+  add_test(NAME ${name} COMMAND sh -c "echo 'SKIPPED: ${name}: ${why}'; exit 77")
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()

@@ -65,7 +65,7 @@ static char *say_on_terminal(void (*body)(void), unsigned short columns)
 {
     int near = -1, far = -1;
     if (!open_terminal(&near, &far, columns))
-        skip(); /* no pseudo-terminals here */
+        skip_for("no pseudo-terminals here");
     int saved = dup(STDERR_FILENO);
     dup2(far, STDERR_FILENO);
     body();

@@ -95,7 +95,7 @@ static void test_refusal_ends_the_tool_in_one_line(void **state)
 {
     (void)state;
     if (RH_TESTING_ASAN)
-        skip(); /* AddressSanitizer ends the process before malloc can refuse */
+        skip_for("AddressSanitizer ends the process before malloc can refuse");
     assert_ends_out_of_memory(exhaust_memory, "racehive-cc: error: out of memory");
 }
 

@@ -27,6 +27,13 @@
 #define RH_TESTING_ASAN 0
 #endif
 
+/* Leaves a test out for a reason, which the list at the end of `make check` has. */
+#define skip_for(why)                                                                              \
+    do {                                                                                           \
+        print_message("SKIPPED: %s: %s\n", __func__, (why));                                       \
+        skip();                                                                                    \
+    } while (0)
+
 /* A cmocka fixture: *state becomes the path of a fresh folder. */
 static inline int make_scratch(void **state)
 {

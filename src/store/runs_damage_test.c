@@ -352,7 +352,7 @@ static void what_may_not_be_written_can_be_read(void **state)
         assert_int_equal(seteuid(user), 0);
         chmod(*state, 0755);
         if (!dropped || is_free) {
-            print_message("skipped: this user may write everything\n");
+            print_message("SKIPPED: %s: this user may write everything\n", __func__);
             free(path);
             skip();
         }
@@ -381,7 +381,7 @@ static void what_may_not_be_made_or_read_says_so(void **state)
     assert_int_equal(seteuid(user), 0);
     chmod(*state, 0755);
     if (!dropped) {
-        print_message("skipped: this user may read everything\n");
+        print_message("SKIPPED: %s: this user may read everything\n", __func__);
         skip();
     }
     assert_int_equal(read_status, RH_ERR_IO);

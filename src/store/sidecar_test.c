@@ -402,7 +402,7 @@ static void a_read_only_folder_can_be_read_and_not_written(void **state)
     uid_t user = geteuid();
     if (!drop_rights() || eaccess(*state, W_OK) == 0) {
         assert_int_equal(seteuid(user), 0);
-        print_message("skipped: this user may write to read-only folders\n");
+        print_message("SKIPPED: %s: this user may write to read-only folders\n", __func__);
         free(path);
         skip();
     }

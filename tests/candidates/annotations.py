@@ -14,6 +14,7 @@ carry
     // ARGS: ...      arguments for the program; several such lines are several ways to run it.
     // ARGS: ... -> names   the same, if only the named races are on that way (none: no race)
     // NEEDS: ...     options without which it cannot be built; skipped where the compiler cannot
+    // CANDIDATES: misses, WHY   the races have no candidate yet: an expected failure, listed
     // TSAN: misses, WHY   ThreadSanitizer is not expected to see the races
     // TSAN: wrong, WHY    ThreadSanitizer complains without reason
     // TSAN: cannot, WHY   the program cannot run under it
@@ -26,6 +27,7 @@ class Annotations:
         self.path = path
         self.options, self.needs = [], []
         self.tsan = "sees"
+        self.misses = None        # why the races have no candidate yet
         self.silent = set()       # lines
         self.apart = None         # names of races that never overlap, empty for all
         self.args = []            # (arguments, names of the races or None for all)
@@ -52,7 +54,7 @@ class Annotations:
         return self.apart is not None and (not self.apart or self.races[pair] in self.apart)
 
     def _read(self, number, line, names):
-        m = re.search(r"// (RACE|NORACE|APART|OPTIONS|ARGS|NEEDS|TSAN)\b(?::\s*(.*?))?\s*$", line)
+        m = re.search(r"// (RACE|NORACE|APART|OPTIONS|ARGS|NEEDS|TSAN|CANDIDATES)\b(?::\s*(.*?))?\s*$", line)
         if not m:
             return
         word, text = m.group(1), m.group(2) or ""
@@ -63,6 +65,8 @@ class Annotations:
                 names.setdefault(name.strip(), []).append(number)
         elif word == "APART":
             self.apart = set(text.replace(",", " ").split())
+        elif word == "CANDIDATES":
+            self.misses = re.fullmatch(r"misses, (.+)", text).group(1)
         elif word == "TSAN":
             self.tsan = re.match(r"misses|wrong|cannot", text).group(0)
         elif word == "ARGS":

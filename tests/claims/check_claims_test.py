@@ -96,8 +96,8 @@ class Claims(unittest.TestCase):
                             {"src/base/vec_test.c": '/* Tests vectors. */\n#include "ir/ir.h"\n'})
 
     def test_layers_of_every_room(self):
-        for room in ("ir", "analysis", "instrument", "driver", "store", "hive", "agent", "symex",
-                     "report"):
+        for room in ("candidate", "ir", "analysis", "instrument", "driver", "store", "linkstep",
+                     "hive", "agent", "campaign", "symex", "report"):
             extra = {f"src/{room}/README.md": "A room.\n",
                      f"src/{room}/part.c": '/* A part of it. */\n#include "cli/main.h"\n',
                      "src/cli/README.md": "A room.\n", "src/cli/main.h": "/* The commands of it. */\n"}

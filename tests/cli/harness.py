@@ -34,6 +34,10 @@ class Case(unittest.TestCase):
 
     content = "0"  # the last argument of the program that makes sidecars
 
+    def skipTest(self, reason):
+        print(f"SKIPPED: {self.id()}: {reason}", flush=True)
+        super().skipTest(reason)
+
     def setUp(self):
         self.folder = os.path.realpath(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)

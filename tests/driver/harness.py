@@ -96,6 +96,10 @@ class DriverTest(unittest.TestCase):
 
     fake = False
 
+    def skipTest(self, reason):
+        print(f"SKIPPED: {self.id()}: {reason}", flush=True)
+        super().skipTest(reason)
+
     @classmethod
     def setUpClass(cls):
         cls.prefix = Prefix(cls.fake)

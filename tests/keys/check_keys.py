@@ -108,7 +108,7 @@ def sandbox(mode):
     subprocess.run(["cc", "-O1", os.path.join(HERE, "sandbox.c"), "-o", tool], check=True)
     probe = subprocess.run([tool, mode, "true"])
     if probe.returncode == 77:
-        print(f"skipped: this kernel does not allow {mode}")
+        print(f"SKIPPED: {mode}: this kernel does not allow it")
         sys.exit(77)
     return (tool, mode)
 
@@ -180,7 +180,7 @@ def check_last_thread(*options):
 def check_debugger():
     probe = subprocess.run(["sh", "-c", "command -v gdb"], stdout=subprocess.DEVNULL)
     if probe.returncode:
-        print("skipped: no gdb")
+        print("SKIPPED: breakpoints: there is no gdb")
         sys.exit(77)
     program = build("stress.c")
     log = os.path.join(FOLDER.name, "log")

@@ -118,7 +118,7 @@ def main():
     runs.check_tools(options)
     lends = has_watchpoints()
     if not lends:
-        print("skipped: stacks of uninstrumented accesses: the kernel lends no watchpoint here")
+        print("SKIPPED: stacks of uninstrumented accesses: the kernel lends no watchpoint here")
     failed = 0
     for path in sorted(glob.glob(os.path.join(HERE, "uninstrumented", "*.c"))):
         with tools.WorkFolder(False) as folder:

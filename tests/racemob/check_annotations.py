@@ -81,7 +81,8 @@ def check(program, options):
     wrong = []
     with tools.WorkFolder(False) as folder:
         if not program.can_be_built(folder):
-            print(f"{program.name}: skipped, the compiler cannot", flush=True)
+            print(f"SKIPPED: {program.name}: the compiler has no "
+                  f"{' '.join(program.notes.needs)}", flush=True)
             return wrong
         try:
             if options.tsan and program.notes.tsan != "cannot":

@@ -147,6 +147,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for result in pool.map(lambda w: check(*w, options), work):
             show(result)
+            if result.state == "skip":
+                print(f"SKIPPED: {result.title}: {result.details[-1]}", flush=True)
             counts[result.state] = counts.get(result.state, 0) + 1
             wanted += result.wanted
             missed += result.missed

@@ -1,5 +1,6 @@
 /* An OpenMP loop with a reduction done right and one done wrong. */
 // NEEDS: -fopenmp
+// CANDIDATES: misses, __kmpc_fork_call is not known to run the loop in several threads
 #include "program.h"
 
 static int racy, critical;
