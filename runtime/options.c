@@ -139,7 +139,7 @@ void rt_options_parse(struct rt_options *options, const char *text)
 
 void rt_options_help(void)
 {
-    rt_complain("RACEHIVE_OPTIONS takes name=value parted by colons, or off:", "", "");
+    rt_complain("RACEHIVE_OPTIONS takes name=value, separated by colons, or off:", "", "");
     for (size_t i = 0; i < ROW_COUNT; i++) {
         struct rt_line line = {0};
         rt_line_text(&line, "  ");

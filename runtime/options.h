@@ -1,5 +1,5 @@
 /*
- * The options a user gives a program through RACEHIVE_OPTIONS, as `name=value` parted by colons.
+ * The options a user gives a program through RACEHIVE_OPTIONS, as `name=value`, separated by colons.
  * One table (options.def) makes the struct, the parser and the help.
  */
 #ifndef RH_RUNTIME_OPTIONS_H

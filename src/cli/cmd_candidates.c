@@ -47,13 +47,13 @@ static enum rh_status check_options(const struct options *options)
 {
     if (options->json && (options->filters || options->why_not))
         return rh_fail(RH_ERR_USAGE,
-                       "--json does not go with %s (see 'racehive candidates --help')",
-                       options->filters ? "--filters: it always has them" : "--why-not");
+                       "--json cannot be used with %s (see 'racehive candidates --help')",
+                       options->filters ? "--filters: JSON always contains them" : "--why-not");
     if (options->filters && options->why_not)
         return rh_fail(RH_ERR_USAGE, "--filters and --why-not do not go together (see 'racehive "
                                      "candidates --help')");
     if (options->line && !options->file)
-        return rh_fail(RH_ERR_USAGE, "--line needs the --file it is of");
+        return rh_fail(RH_ERR_USAGE, "--line needs --file=GLOB: a line of which file?");
     return RH_OK;
 }
 
@@ -131,20 +131,21 @@ enum rh_status rh_cmd_candidates(int argc, char **argv)
 {
     struct options options = {.limit = UINT64_MAX};
     const struct rh_option table[] = {
-        RH_OPTION_FLAG("json", &options.json, "print JSON, all candidates unless limited"),
+        RH_OPTION_FLAG("json", &options.json, "print JSON; all candidates unless --limit is given"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
-                         "take the candidates from FILE, the program's .racehive file"),
+                         "read the candidates from FILE, the program's .racehive file"),
         RH_OPTION_STRING("file", &options.file, "GLOB",
-                         "only candidates with a site in source files that match"),
-        RH_OPTION_UINT("line", &options.line, "N", "only with a site on this line of such a file"),
+                         "only candidates with a site in a source file that matches"),
+        RH_OPTION_UINT("line", &options.line, "N",
+                       "only candidates with a site on line N of such a file"),
         RH_OPTION_STRING("function", &options.function, "NAME",
-                         "only candidates with a site of a function, or inlined into it"),
+                         "only candidates with a site in this function, or inlined into it"),
         RH_OPTION_UINT("limit", &options.limit, "N",
-                       "show at most N candidates (50 if not --json; 0 shows all)"),
+                       "show at most N candidates; 0 shows all (default 50, JSON: all)"),
         RH_OPTION_FLAG("filters", &options.filters,
-                       "show what each filter removed, each phase took, and unknown functions"),
+                       "show pairs removed per filter, time per phase, unknown functions"),
         RH_OPTION_STRING("why-not", &options.why_not, "FILE:LINE",
-                         "tell what became of each access on a line"),
+                         "show for each access on a line which filter removed it"),
         RH_OPTION_END,
     };
     const struct rh_command command = {
@@ -152,8 +153,8 @@ enum rh_status rh_cmd_candidates(int argc, char **argv)
         .synopsis = "[OPTIONS] PROG",
         .summary =
             "Lists the candidates of PROG, a program or shared library built with racehive-cc,\n"
-            "or its .racehive file, best first: pairs of sites that may touch the same memory\n"
-            "at the same time, one of them writing, without a lock in common.",
+            "or its .racehive file, highest score first: pairs of sites that may touch the same\n"
+            "memory at the same time, at least one of them writing, without a common lock.",
         .examples = "  racehive candidates ./bank\n"
                     "  racehive candidates --file='queue*.c' --limit=0 ./bank\n"
                     "  racehive candidates --file=queue.c --line=41 ./bank\n"

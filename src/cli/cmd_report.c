@@ -74,15 +74,15 @@ static enum rh_status open_store(struct subject *subject)
     enum rh_status status = rh_runs_open_existing(subject->store_path, &subject->runs);
     if (status == RH_ERR_NOT_FOUND && subject->program)
         return rh_fail(RH_ERR_NOT_FOUND,
-                       "there are no runs of %s yet: 'racehive run %s' makes some",
+                       "there are no runs of %s yet: make some with 'racehive run %s'",
                        subject->program, subject->program);
     uint64_t count = 0;
     if (status == RH_OK)
         status = rh_runs_count(subject->runs, &count);
     if (status == RH_OK && count == 0)
-        status = rh_fail(RH_ERR_NOT_FOUND,
-                         "no run of %s has come to its end yet: 'racehive run' makes some",
-                         rh_runs_program_of(subject->runs)->name);
+        status =
+            rh_fail(RH_ERR_NOT_FOUND, "no run of %s has ended yet: make some with 'racehive run'",
+                    rh_runs_program_of(subject->runs)->name);
     return status;
 }
 
@@ -217,13 +217,13 @@ enum rh_status rh_cmd_report(int argc, char **argv)
         RH_OPTION_STRING("format", &options.format, "NAME",
                          "text (the default), json, sarif or html"),
         RH_OPTION_STRING("output", &options.output, "FILE",
-                         "write the report to FILE, which appears complete or not at all"),
+                         "write the report to FILE, completely or not at all"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
-                         "take sites and candidates from FILE, the program's .racehive file"),
+                         "read sites and candidates from FILE, the program's .racehive file"),
         RH_OPTION_STRING("store", &options.store, "PATH",
-                         "take the runs from PATH instead of the user's data folder"),
+                         "read the runs from PATH instead of the user's data folder"),
         RH_OPTION_STRING("detector", &options.detector, "NAME",
-                         "tell of the runs with this detector (racemob)"),
+                         "report the runs with this detector (default racemob)"),
         RH_OPTION_END,
     };
     const struct rh_command command = {

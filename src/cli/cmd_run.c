@@ -67,7 +67,7 @@ static enum rh_status check_options(const struct options *o)
 {
     if (!find_detector(o->detector))
         return rh_fail(RH_ERR_USAGE,
-                       "no detector '%s' in this version (there are racemob, racechaser, litehb)",
+                       "no detector '%s' in this version; use racemob, racechaser or litehb",
                        o->detector);
     if (o->hive)
         return rh_fail(RH_ERR_USAGE, "--hive is not part of this version (racehive %s)",
@@ -76,15 +76,16 @@ static enum rh_status check_options(const struct options *o)
         return rh_fail(RH_ERR_USAGE, "--runs and --users do not go together (see 'racehive run "
                                      "--help')");
     if (o->jobs == 0 || o->jobs > 1024)
-        return rh_fail(RH_ERR_USAGE, "--jobs is 1 to 1024");
+        return rh_fail(RH_ERR_USAGE, "--jobs must be 1 to 1024");
     if (o->tasks_per_run == 0 || o->tasks_per_run > RH_MAX_TASKS)
-        return rh_fail(RH_ERR_USAGE, "--tasks-per-run is 1 to %u", RH_MAX_TASKS);
+        return rh_fail(RH_ERR_USAGE, "--tasks-per-run must be 1 to %u", RH_MAX_TASKS);
     if (o->max_overhead < 0 || o->max_overhead > 1000)
-        return rh_fail(RH_ERR_USAGE, "--max-overhead is a share of the time, such as 0.02");
+        return rh_fail(RH_ERR_USAGE, "--max-overhead must be a share of the time, such as 0.02");
     if (o->exitcode != UINT64_MAX && o->exitcode > 255)
-        return rh_fail(RH_ERR_USAGE, "--exitcode is 0 to 255");
+        return rh_fail(RH_ERR_USAGE, "--exitcode must be 0 to 255");
     if (o->longest_pause_ms > 3600000 || o->pause_ms > o->longest_pause_ms)
-        return rh_fail(RH_ERR_USAGE, "--pause is at most --longest-pause, and that an hour");
+        return rh_fail(RH_ERR_USAGE,
+                       "--pause must be at most --longest-pause, and that at most one hour");
     return RH_OK;
 }
 
@@ -301,37 +302,38 @@ enum rh_status rh_cmd_run(int argc, char **argv)
     const struct rh_option table[] = {
         RH_OPTION_STRING("detector", &options.detector, "NAME",
                          "racemob (the default), racechaser or litehb"),
-        RH_OPTION_UINT("runs", &options.runs, "N", "execute the program N times (1)"),
+        RH_OPTION_UINT("runs", &options.runs, "N", "execute the program N times (default 1)"),
         RH_OPTION_UINT("users", &options.users, "N",
-                       "simulate N users, each of whom works on one candidate in a few runs"),
-        RH_OPTION_UINT("jobs", &options.jobs, "J", "keep J runs going at a time (1)"),
+                       "simulate N users; each works on one candidate in a few runs"),
+        RH_OPTION_UINT("jobs", &options.jobs, "J", "execute J runs at a time (default 1)"),
         RH_OPTION_STRING("store", &options.store, "PATH",
-                         "keep what is learned in PATH instead of the user's data folder"),
+                         "keep the results in PATH instead of the user's data folder"),
         RH_OPTION_STRING("json", &options.json, "FILE", "write the report as JSON to FILE"),
         RH_OPTION_UINT("tasks-per-run", &options.tasks_per_run, "N",
-                       "candidates that a run validates (1)"),
+                       "candidates that a run validates (default 1)"),
         RH_OPTION_UINT("screen", &options.screen, "N",
-                       "candidates whose context a run watches beside (racemob: 31)"),
+                       "further candidates that a run only watches (racemob: 31)"),
         RH_OPTION_DOUBLE("max-overhead", &options.max_overhead, "SHARE",
-                         "share of its time that a run may lose to hooks, and to pauses (0.02)"),
-        RH_OPTION_FLAG("no-steering", &options.no_steering,
-                       "never hold a thread to bring about an order"),
-        RH_OPTION_UINT("pause", &options.pause_ms, "MS", "first pause for steering (1)"),
+                         "budget: share of time for hooks, and again for pauses (default 0.02)"),
+        RH_OPTION_FLAG("no-steering", &options.no_steering, "never pause a thread"),
+        RH_OPTION_UINT("pause", &options.pause_ms, "MS", "length of the first pause (default 1)"),
         RH_OPTION_UINT("pause-step", &options.pause_step_ms, "MS",
-                       "what a pause in vain adds to the next (50)"),
-        RH_OPTION_UINT("longest-pause", &options.longest_pause_ms, "MS", "longest pause (200)"),
+                       "added to the next pause when one times out (default 50)"),
+        RH_OPTION_UINT("longest-pause", &options.longest_pause_ms, "MS",
+                       "length of the longest pause (default 200)"),
         RH_OPTION_UINT("timeout", &options.timeout, "SECONDS",
-                       "end runs that take longer (found out by the first runs)"),
+                       "end runs that take longer (default: learned from earlier runs)"),
         RH_OPTION_UINT("exitcode", &options.exitcode, "N",
-                       "exit status if there is a true race (66); 0 keeps the program's"),
+                       "exit status if there is a true race (default 66); 0: the program's"),
         RH_OPTION_FLAG("show-output", &options.show_output,
                        "show the output of every run, not only of the first"),
         RH_OPTION_FLAG("ask", &options.ask,
-                       "ask whoever interrupts a single run whether the program misbehaved"),
-        RH_OPTION_UINT("seed", &options.seed, "N", "start of the random choices"),
+                       "after an interrupted single run, ask whether the program misbehaved"),
+        RH_OPTION_UINT("seed", &options.seed, "N", "seed of the random choices"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
-                         "take the candidates from FILE, the program's .racehive file"),
-        RH_OPTION_STRING("hive", &options.hive, "URL", "ask a hive for tasks"),
+                         "read the candidates from FILE, the program's .racehive file"),
+        RH_OPTION_STRING("hive", &options.hive, "URL",
+                         "get tasks from a hive (not in this version)"),
         RH_OPTION_END,
     };
     const struct rh_command command = {
@@ -339,8 +341,8 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         .synopsis = "[OPTIONS] PROG [ARGS...]",
         .summary =
             "Runs PROG, a program built with racehive-cc, and finds out which of its candidates\n"
-            "are races: each run validates a candidate and watches some others. What is learned\n"
-            "is kept, so that later runs go on where earlier ones ended.",
+            "are races. Each run validates one candidate and watches some others. The results are\n"
+            "kept, so that later runs continue where earlier ones ended.",
         .examples = "  racehive run --runs=64 ./bank\n"
                     "  racehive run --users=100 --jobs=4 ./bank 1000\n"
                     "  racehive run --runs=20 --json=races.json ./server --once < requests",

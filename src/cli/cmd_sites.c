@@ -219,11 +219,12 @@ enum rh_status rh_cmd_sites(int argc, char **argv)
     const struct rh_option table[] = {
         RH_OPTION_FLAG("json", &options.json, "print JSON"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
-                         "take the sites from FILE, the program's .racehive file"),
+                         "read the sites from FILE, the program's .racehive file"),
         RH_OPTION_STRING("file", &options.file, "GLOB", "only sites in source files that match"),
         RH_OPTION_STRING("function", &options.function, "NAME",
-                         "only sites of a function, those inlined into it too"),
-        RH_OPTION_UINT("limit", &options.limit, "N", "show at most N sites"),
+                         "only sites in this function, or inlined into it"),
+        RH_OPTION_UINT("limit", &options.limit, "N",
+                       "show at most N sites; 0 shows the summary alone"),
         RH_OPTION_END,
     };
     const struct rh_command command = {

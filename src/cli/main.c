@@ -15,10 +15,10 @@ static const struct subcommand {
     const char *summary;
     enum rh_status (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"candidates", "list the pairs of sites of a program that may race", rh_cmd_candidates},
-    {"report", "tell what runs of a program have shown", rh_cmd_report},
+    {"candidates", "list the pairs of accesses that may race", rh_cmd_candidates},
+    {"report", "report what the runs of a program have shown", rh_cmd_report},
     {"run", "run a program and find out which candidates are races", rh_cmd_run},
-    {"sites", "list the sites of a program", rh_cmd_sites},
+    {"sites", "list the accesses that may touch shared memory", rh_cmd_sites},
 };
 
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])
@@ -62,11 +62,11 @@ static enum rh_status run_subcommand(int argc, char **argv)
 static void print_help(const struct rh_command *command)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
-    rh_strbuf_add(&text, "Looks into C and C++ programs built with racehive-cc.\n\n"
+    rh_strbuf_add(&text, "Finds data races in C and C++ programs built with racehive-cc.\n\n"
                          "Subcommands:\n");
     for (size_t i = 0; i < SUBCOMMAND_COUNT; i++)
         rh_strbuf_addf(&text, "  %-10s  %s\n", subcommands[i].name, subcommands[i].summary);
-    rh_strbuf_add(&text, "'racehive SUBCOMMAND --help' tells more about each.");
+    rh_strbuf_add(&text, "'racehive SUBCOMMAND --help' shows the options of each.");
     struct rh_command complete = *command;
     complete.summary = rh_strbuf_text(&text);
     rh_args_print_help(&complete, stdout);

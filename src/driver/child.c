@@ -191,7 +191,7 @@ enum rh_status rh_child_start(struct rh_child *child, const struct rh_words *arg
 {
     *child = (struct rh_child){claim_place(), -1, -1, -1, -1};
     if (child->place < 0)
-        return rh_fail(RH_ERR_INTERNAL, "too many children");
+        return rh_fail(RH_ERR_INTERNAL, "too many child processes");
     struct standard standard = {{-1, -1, -1}};
     int error = open_streams(child, mode, &standard) ? 0 : errno;
     if (!error)
@@ -216,7 +216,7 @@ enum rh_status rh_child_read_line(struct rh_child *child, struct rh_strbuf *line
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return rh_fail(RH_ERR_INPUT, "the child said nothing more");
+            return rh_fail(RH_ERR_INPUT, "the child process sent no more output");
         if (c == '\n')
             return RH_OK;
         rh_strbuf_addc(line, c);
@@ -236,7 +236,7 @@ enum rh_status rh_child_write(struct rh_child *child, const char *text)
         done += n > 0 ? (size_t)n : 0;
     }
     sigaction(SIGPIPE, &before, NULL);
-    return done == len ? RH_OK : rh_fail_errno(RH_ERR_IO, "cannot talk to the child");
+    return done == len ? RH_OK : rh_fail_errno(RH_ERR_IO, "cannot write to the child process");
 }
 
 static void add_held(int fd, struct rh_strbuf *into)
@@ -261,7 +261,7 @@ static enum rh_status reap(struct rh_child *child, struct rh_proc_result *result
     while (error != 0 && errno == EINTR);
     atomic_store(&children[child->place].pid, 0);
     if (error != 0 || waitpid(pid, &status, 0) < 0)
-        return rh_fail_errno(RH_ERR_IO, "cannot wait for a child");
+        return rh_fail_errno(RH_ERR_IO, "cannot wait for a child process");
     if (WIFSIGNALED(status))
         result->signal = WTERMSIG(status);
     else

@@ -36,11 +36,11 @@ static const char *find_obstacle(const struct rh_ld *ld)
     if (strcmp(ld->emulation, "elf_x86_64") != 0)
         return "it is for another machine";
     if (ld->emit)
-        return "it does not make a program";
+        return "it emits something else than a program";
     if (rh_ld_find_sanitizer(ld))
         return "a sanitizer's runtime is linked";
     if (!ld->shared && !ld->relocatable && !rh_ld_has_libc(ld))
-        return "it does without the C library";
+        return "it is linked without the C library";
     if (is_special_file(ld->output))
         return "its output is not a regular file";
     return NULL;
@@ -83,7 +83,7 @@ static int link_without_some(struct rh_link *link)
     if (link->spoiled && !interrupted)
         status = link_natively(link);
     if (end == RH_LINK_DONE)
-        rh_log_note("linked without instrumentation for its file-scope assembly: %s",
+        rh_log_note("linked without instrumentation because of file-scope assembly: %s",
                     rh_strbuf_text(&names));
     else if (status == 0 && !interrupted)
         rh_log_warn("%s is not instrumented: %s", link->ld.output, reason);

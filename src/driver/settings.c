@@ -136,9 +136,9 @@ static const struct setting table[] = {
     {"profile", "RACEHIVE_PROFILE", "NAME", set_profile, get_profile,
      "production (keys at candidate sites, the default) or off (plain clang)"},
     {"config", "RACEHIVE_CONFIG", "FILE", set_config, get_config,
-     "suppressions, extra synchronisation functions, entry points"},
+     "file of suppressions and thread entry points"},
     {"keys", "RACEHIVE_KEYS", "KIND", set_keys, get_keys,
-     "patch (code patched while it runs, the default), flag (a tested flag), none (to measure by)"},
+     "patch (code patched at run time, the default), flag (a tested byte), none (to compare with)"},
     {"sites", "RACEHIVE_SITES", "WHICH", set_sites, get_sites,
      "candidates (keys where a race is possible, the default), all (no analysis, keys everywhere)"},
     {"keep-temps", "RACEHIVE_KEEP_TEMPS", NULL, set_keep_temps, get_keep_temps,
@@ -220,8 +220,8 @@ void rh_settings_print_help(const char *program, FILE *out)
 {
     fprintf(out,
             "Usage: %s [OPTIONS OF CLANG] [OPTIONS] FILE...\n"
-            "Compiles and links as clang does and leaves keys at the program's sites.\n\n"
-            "Options, with the variable that sets the same:\n",
+            "Compiles and links as clang does, and puts keys before accesses that may race.\n\n"
+            "Options, each with its environment variable:\n",
             program);
     for (size_t i = 0; i < TABLE_COUNT; i++) {
         const struct setting *row = &table[i];

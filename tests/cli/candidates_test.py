@@ -92,7 +92,7 @@ class Text(CandidatesCase):
         self.assertEqual(self.ids("--file=bank.c", "--line=80"), [MIXED])
         self.assertEqual(self.ids("--file=stats.h", "--line=12"), [MIXED])
         self.assertEqual(self.ids("--file=stats.h", "--line=80"), [])
-        self.fail_with(2, "--line needs the --file", "candidates", "bank", "--line=80")
+        self.fail_with(2, "--line needs --file", "candidates", "bank", "--line=80")
         summary, _, rest = self.text("--function=audit", "--limit=1")
         self.assertEqual(summary, "bank: 5 candidates of 7 sites, in 4 groups; 2 match")
         self.assertEqual(rest, ["… and 1 more (--limit=0 shows all, --json for machines)"])
@@ -245,9 +245,9 @@ class BadInput(CandidatesCase):
         self.fail_with(2, "one program at a time", "candidates", "bank", "bank")
         self.fail_with(2, "did you mean '--filters'?", "candidates", "--filter", "bank")
         self.fail_with(2, "needs a whole number", "candidates", "--limit=few", "bank")
-        self.fail_with(2, "--json does not go with --filters", "candidates", "--json", "--filters",
+        self.fail_with(2, "--json cannot be used with --filters", "candidates", "--json", "--filters",
                        "bank")
-        self.fail_with(2, "--json does not go with --why-not", "candidates", "--json",
+        self.fail_with(2, "--json cannot be used with --why-not", "candidates", "--json",
                        "--why-not=a.c:1", "bank")
         self.fail_with(2, "do not go together", "candidates", "--filters", "--why-not=a.c:1",
                        "bank")

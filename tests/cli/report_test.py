@@ -539,10 +539,10 @@ class Finding(ReportCase):
 
     def test_no_runs_yet(self):
         os.remove(self.store)
-        self.fail_with(1, "there are no runs of bank yet: 'racehive run bank' makes some",
+        self.fail_with(1, "there are no runs of bank yet: make some with 'racehive run bank'",
                        "report", "bank")
         self.make_runs(self.store)
-        self.fail_with(1, "no run of bank has come to its end yet", "report", "bank")
+        self.fail_with(1, "no run of bank has ended yet", "report", "bank")
         self.fail_with(1, "", "report", "missing.runs")
         self.fail_with(1, "there is no file 'missing'", "report", "missing")
 

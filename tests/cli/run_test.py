@@ -124,7 +124,7 @@ class RunCase(Case):
         ran = subprocess.run([RACEHIVE, "report", "--format=json", self.store], cwd=self.folder,
                              env=self.environment(), stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)
-        if b"has come to its end yet" in ran.stderr:
+        if b"has ended yet" in ran.stderr:
             return {"runs": 0, "candidates": []}
         self.assertEqual((ran.returncode, ran.stderr), (0, b""))
         return json.loads(ran.stdout)
