@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/x86_64/is_set.h"
 #include "racehive/image.h"
 
 #define rt_likely(x)   __builtin_expect(!!(x), 1)
@@ -166,9 +167,13 @@ RT_HIDDEN void rt_sync_switch(bool on);
 RT_HIDDEN void rt_sync_need(void);
 RT_HIDDEN void rt_sync_done(void);
 RT_HIDDEN void rt_sync_event(enum rt_sync what, const volatile void *object);
+static inline bool rt_sync_is_live(void)
+{
+    return rt_unlikely(rt_arch_is_set(&rt_sync_live));
+}
 static inline void rt_sync(enum rt_sync what, const volatile void *object)
 {
-    if (rt_unlikely(atomic_load_explicit(&rt_sync_live, memory_order_relaxed)))
+    if (rt_sync_is_live())
         rt_sync_event(what, object);
 }
 
@@ -198,6 +203,22 @@ struct rt_access {
     const struct rh_hook_frame *frame;
 };
 
+/*
+ * Memory that a call touches and that no site shows. Whoever uses a synchronisation object reads
+ * it; init and destroy write it. A system call reads what it sends and writes what it receives.
+ *
+ * The use is told on the side of the event where it orders nothing that is not ordered: before the
+ * event of the same call, whether that acquires or releases; only memory that a system call fills
+ * is told of after its event, because nothing is filled before the data has come.
+ */
+struct rt_use {
+    enum rt_sync what; /* the event that it belongs to: KERNEL_SEND or KERNEL_RECEIVE of a buffer */
+    bool is_write;
+    uintptr_t address; /* the program's, and perhaps nonsense: not to be followed */
+    size_t size;       /* never 0; of what is sent, as much as was asked for */
+    uintptr_t caller;  /* return address of the call; rt_stack_here gives the whole stack */
+};
+
 struct rt_detector {
     const char *name;
     const char *summary;
@@ -216,6 +237,9 @@ struct rt_detector {
      * that is joined has announced its THREAD_END itself; the joiner announces it once more in its
      * name (self is then the thread that is gone), for what its last destructors did. */
     void (*sync)(struct rt_thread *self, enum rt_sync what, const volatile void *object);
+    /* While events are live: a call touches memory on behalf of the program. NULL when it does not
+     * matter. Entered again like `sync`. */
+    void (*use)(struct rt_thread *self, const struct rt_use *use);
     /* While rt_memory_live is not 0: these bytes are about to be freed or unmapped, and what other
      * threads do with them later is about something else. NULL when it does not matter. Also told
      * when it then fails, or when a realloc leaves the block where it is. Entered again like

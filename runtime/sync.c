@@ -160,3 +160,51 @@ void rt_sync_event(enum rt_sync what, const volatile void *object)
         rt_thread_arm(self);
     rt_sync_event_as(self, what, object);
 }
+
+/* --- uses --- */
+
+static bool writes(enum rt_sync what)
+{
+    return what == RT_SYNC_OBJECT_INIT || what == RT_SYNC_OBJECT_DESTROY ||
+           what == RT_SYNC_KERNEL_RECEIVE;
+}
+
+void rt_sync_use(const volatile void *object, size_t size, enum rt_sync what, uintptr_t caller)
+{
+    if (!rt_sync_wants_uses() || !size)
+        return;
+    struct rt_thread *self = rt_thread_self();
+    bool is_write = writes(what);
+    if (!self || (is_write ? self->ignore_writes : self->ignore_reads))
+        return;
+    const struct rt_use use = {
+        .what = what,
+        .is_write = is_write,
+        .address = (uintptr_t)object,
+        .size = size,
+        .caller = caller,
+    };
+    atomic_thread_fence(memory_order_acquire);
+    self->in_hook++;
+    atomic_signal_fence(memory_order_seq_cst);
+    uint64_t began = rt_meter_begin(self);
+    rt_detector->use(self, &use);
+    rt_meter_end(self, RT_METER_SYNCS, began);
+    atomic_signal_fence(memory_order_seq_cst);
+    self->in_hook--;
+}
+
+void rt_sync_tell(const volatile void *object, size_t size, enum rt_sync what, uintptr_t caller)
+{
+    rt_sync_use(object, size, what, caller);
+    rt_sync_event(what, object);
+}
+
+int rt_sync_tell_result(const volatile void *object, size_t size, enum rt_sync what,
+                        uintptr_t caller, int result)
+{
+    rt_sync_use(object, size, what, caller);
+    if (result == 0)
+        rt_sync_event(what, object);
+    return result;
+}

@@ -10,10 +10,39 @@
 RT_HIDDEN void rt_sync_event_as(struct rt_thread *thread, enum rt_sync what,
                                 const volatile void *object);
 
-static inline bool rt_sync_is_live(void)
+/*
+ * The slow paths of wrappers, entered while events are live. A wrapper itself does no more than
+ * call the real function and test once, so that idle it costs a handful of instructions and, if it
+ * only releases, no frame: the object stays in its register.
+ *
+ * RT_CALLER is where the program called: it must be written in the wrapper itself, and so must the
+ * two macros below.
+ */
+#define RT_CALLER ((uintptr_t)__builtin_return_address(0))
+/* Whether anyone wants to know of uses; what goes on below does not need to ask. */
+static inline bool rt_sync_wants_uses(void)
 {
-    return rt_unlikely(atomic_load_explicit(&rt_sync_live, memory_order_relaxed));
+    const struct rt_detector *detector = rt_detector;
+    return detector && detector->use;
 }
+/* Tells the detector of a use (rt.h) alone. */
+RT_HIDDEN void rt_sync_use(const volatile void *object, size_t size, enum rt_sync what,
+                           uintptr_t caller);
+/* The use of an object, then the event. */
+RT_HIDDEN void rt_sync_tell(const volatile void *object, size_t size, enum rt_sync what,
+                            uintptr_t caller);
+/* After a call that acquires if its result is 0: the use in any case, then the event. */
+RT_HIDDEN int rt_sync_tell_result(const volatile void *object, size_t size, enum rt_sync what,
+                                  uintptr_t caller, int result);
+#define RT_TELL(object, what)                                                                      \
+    do {                                                                                           \
+        if (rt_sync_is_live())                                                                     \
+            rt_sync_tell((object), sizeof *(object), (what), RT_CALLER);                           \
+    } while (0)
+#define RT_TELL_RESULT(object, what, result)                                                       \
+    (rt_sync_is_live()                                                                             \
+         ? rt_sync_tell_result((object), sizeof *(object), (what), RT_CALLER, (result))            \
+         : (result))
 
 /* The kernel unlocks robust mutexes that a thread has left locked: whoever gets one is told only
  * that its owner died, not who that was. So all threads that end give to one object. */

@@ -120,7 +120,7 @@ RT_WRAPPER(int, pthread_barrier_init,
     give_up_place((uintptr_t)b);
     if (!is_shared(a))
         claim_place((uintptr_t)b, n);
-    rt_sync(RT_SYNC_OBJECT_INIT, b);
+    RT_TELL(b, RT_SYNC_OBJECT_INIT);
     return result;
 }
 
@@ -129,6 +129,8 @@ RT_WRAPPER(int, pthread_barrier_init,
 RT_WRAPPER(int, pthread_barrier_destroy, (pthread_barrier_t * b))
 {
     int result = RT_REAL(pthread_barrier_destroy)(b);
+    if (rt_sync_is_live())
+        rt_sync_use(b, sizeof *b, RT_SYNC_OBJECT_DESTROY, RT_CALLER);
     if (result == 0 && atomic_load(&rt_mode) == RT_MODE_LIVE)
         give_up_place((uintptr_t)b);
     return result;
@@ -168,10 +170,14 @@ static int wait_tracked(pthread_barrier_t *b, struct place *place)
     return result;
 }
 
+/* Told of before the arrival, not after the real call: by then the first that left may have
+ * destroyed the barrier, as it may. */
 RT_WRAPPER(int, pthread_barrier_wait, (pthread_barrier_t * b))
 {
     if (atomic_load(&rt_mode) != RT_MODE_LIVE)
         return RT_REAL(pthread_barrier_wait)(b);
+    if (rt_sync_is_live())
+        rt_sync_use(b, sizeof *b, RT_SYNC_BARRIER_ARRIVE, RT_CALLER);
     struct place *place = find_place((uintptr_t)b);
     if (place)
         return wait_tracked(b, place);

@@ -14,7 +14,6 @@
  * Not wrapped: reallocarray, which calls realloc by name; cfree, which no program can be linked
  * with any more; madvise, after which the memory is still the program's; brk and shmdt.
  */
-#include <dlfcn.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ _Atomic uint32_t rt_memory_live;
 
 static inline bool is_live(void)
 {
-    return rt_unlikely(atomic_load_explicit(&rt_memory_live, memory_order_relaxed) != 0);
+    return rt_unlikely(rt_arch_is_set(&rt_memory_live));
 }
 
 void rt_memory_gone(uintptr_t start, size_t size)
@@ -67,9 +66,7 @@ static size_t (*measure)(void *);
 /* The image that a function of this name is found in, behind us. */
 static const void *image_of(const char *name)
 {
-    Dl_info info;
-    void *function = rt_real_find(name, RT_HEAP_VERSION);
-    return function && dladdr(function, &info) ? info.dli_fbase : NULL;
+    return rt_real_image(rt_real_find(name, RT_HEAP_VERSION));
 }
 
 /* All three must be of one library: to measure another's block is to read what is not there. What

@@ -47,10 +47,10 @@ bool rt_mutex_unlocking(const pthread_mutex_t *mutex)
 }
 
 /* EOWNERDEAD: locked, and the owner before died with it. */
-static int after_lock(const pthread_mutex_t *mutex, int result)
+__attribute__((noinline)) static int tell_lock(const pthread_mutex_t *mutex, int result,
+                                               uintptr_t caller)
 {
-    if (!rt_sync_is_live())
-        return result;
+    rt_sync_use(mutex, sizeof *mutex, RT_SYNC_MUTEX_LOCK, caller);
     if (result == EOWNERDEAD)
         rt_sync_event(RT_SYNC_OWNER_DIED, rt_dead_owners());
     if (result == 0 || result == EOWNERDEAD)
@@ -60,29 +60,39 @@ static int after_lock(const pthread_mutex_t *mutex, int result)
 
 RT_WRAPPER(int, pthread_mutex_lock, (pthread_mutex_t * m))
 {
-    return after_lock(m, RT_REAL(pthread_mutex_lock)(m));
+    int result = RT_REAL(pthread_mutex_lock)(m);
+    return rt_sync_is_live() ? tell_lock(m, result, RT_CALLER) : result;
 }
 
 RT_WRAPPER(int, pthread_mutex_trylock, (pthread_mutex_t * m))
 {
-    return after_lock(m, RT_REAL(pthread_mutex_trylock)(m));
+    int result = RT_REAL(pthread_mutex_trylock)(m);
+    return rt_sync_is_live() ? tell_lock(m, result, RT_CALLER) : result;
 }
 
 RT_WRAPPER(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *t))
 {
-    return after_lock(m, RT_REAL(pthread_mutex_timedlock)(m, t));
+    int result = RT_REAL(pthread_mutex_timedlock)(m, t);
+    return rt_sync_is_live() ? tell_lock(m, result, RT_CALLER) : result;
 }
 
 RT_WRAPPER(int, pthread_mutex_clocklock,
            (pthread_mutex_t * m, clockid_t c, const struct timespec *t))
 {
-    return after_lock(m, RT_REAL(pthread_mutex_clocklock)(m, c, t));
+    int result = RT_REAL(pthread_mutex_clocklock)(m, c, t);
+    return rt_sync_is_live() ? tell_lock(m, result, RT_CALLER) : result;
+}
+
+__attribute__((noinline)) static void tell_unlock(const pthread_mutex_t *mutex, uintptr_t caller)
+{
+    rt_sync_use(mutex, sizeof *mutex, RT_SYNC_MUTEX_UNLOCK, caller);
+    rt_mutex_unlocking(mutex);
 }
 
 RT_WRAPPER(int, pthread_mutex_unlock, (pthread_mutex_t * m))
 {
     if (rt_sync_is_live())
-        rt_mutex_unlocking(m);
+        tell_unlock(m, RT_CALLER);
     return RT_REAL(pthread_mutex_unlock)(m);
 }
 
@@ -90,16 +100,15 @@ RT_WRAPPER(int, pthread_mutex_init, (pthread_mutex_t * m, const pthread_mutexatt
 {
     int result = RT_REAL(pthread_mutex_init)(m, a);
     if (result == 0)
-        rt_sync(RT_SYNC_OBJECT_INIT, m);
+        RT_TELL(m, RT_SYNC_OBJECT_INIT);
     return result;
 }
 
+/* One that is locked may refuse; that it was to be destroyed is told all the same. */
 RT_WRAPPER(int, pthread_mutex_destroy, (pthread_mutex_t * m))
 {
     int result = RT_REAL(pthread_mutex_destroy)(m);
-    if (result == 0)
-        rt_sync(RT_SYNC_OBJECT_DESTROY, m);
-    return result;
+    return RT_TELL_RESULT(m, RT_SYNC_OBJECT_DESTROY, result);
 }
 
 /* --- spin locks --- */
@@ -108,34 +117,31 @@ RT_WRAPPER(int, pthread_spin_init, (pthread_spinlock_t * s, int shared))
 {
     int result = RT_REAL(pthread_spin_init)(s, shared);
     if (result == 0)
-        rt_sync(RT_SYNC_OBJECT_INIT, s);
+        RT_TELL(s, RT_SYNC_OBJECT_INIT);
     return result;
 }
 
 RT_WRAPPER(int, pthread_spin_destroy, (pthread_spinlock_t * s))
 {
-    rt_sync(RT_SYNC_OBJECT_DESTROY, s);
+    RT_TELL(s, RT_SYNC_OBJECT_DESTROY);
     return RT_REAL(pthread_spin_destroy)(s);
 }
 
 RT_WRAPPER(int, pthread_spin_lock, (pthread_spinlock_t * s))
 {
     int result = RT_REAL(pthread_spin_lock)(s);
-    rt_sync(RT_SYNC_SPIN_LOCK, s);
-    return result;
+    return RT_TELL_RESULT(s, RT_SYNC_SPIN_LOCK, result);
 }
 
 RT_WRAPPER(int, pthread_spin_trylock, (pthread_spinlock_t * s))
 {
     int result = RT_REAL(pthread_spin_trylock)(s);
-    if (result == 0)
-        rt_sync(RT_SYNC_SPIN_LOCK, s);
-    return result;
+    return RT_TELL_RESULT(s, RT_SYNC_SPIN_LOCK, result);
 }
 
 RT_WRAPPER(int, pthread_spin_unlock, (pthread_spinlock_t * s))
 {
-    rt_sync(RT_SYNC_SPIN_UNLOCK, s);
+    RT_TELL(s, RT_SYNC_SPIN_UNLOCK);
     return RT_REAL(pthread_spin_unlock)(s);
 }
 

@@ -37,13 +37,28 @@ void rt_once_end(const struct rt_once *once)
     rt_sync(RT_SYNC_ONCE_PASS, once->control);
 }
 
-RT_WRAPPER(int, pthread_once, (pthread_once_t * o, void (*f)(void)))
+__attribute__((noinline)) static int run_or_wait(pthread_once_t *o, void (*f)(void))
 {
     struct rt_once once;
     rt_once_begin(&once, o, f);
     int result = RT_REAL(pthread_once)(o, rt_once_run);
     rt_once_end(&once);
     return result;
+}
+
+__attribute__((noinline)) static int tell_pass(const pthread_once_t *o, int result)
+{
+    rt_sync_event(RT_SYNC_ONCE_PASS, o);
+    return result;
+}
+
+/* A function that has run never runs again, so there is nothing to put on the stack. */
+RT_WRAPPER(int, pthread_once, (pthread_once_t * o, void (*f)(void)))
+{
+    if (rt_unlikely(!rt_once_is_done(o)))
+        return run_or_wait(o, f);
+    int result = RT_REAL(pthread_once)(o, f);
+    return rt_sync_is_live() ? tell_pass(o, result) : result;
 }
 
 /* --- guards of function statics --- */

@@ -11,6 +11,13 @@ struct rt_once {
     struct rt_once *outer;
 };
 
+/* glibc sets this bit of a control when the function has returned, and never takes it back. */
+static inline bool rt_once_is_done(const int *control)
+{
+    enum { DONE = 2 };
+    return __atomic_load_n(control, __ATOMIC_RELAXED) & DONE;
+}
+
 RT_HIDDEN void rt_once_begin(struct rt_once *once, void *control, void (*function)(void));
 /* What the real function is given to run. */
 RT_HIDDEN void rt_once_run(void);

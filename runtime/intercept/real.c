@@ -50,6 +50,28 @@ void *rt_real_find(const char *name, const char *version)
     return f.versioned ? f.versioned : f.plain;
 }
 
+struct image_search {
+    uintptr_t address;
+    const void *found;
+};
+
+static int match_image(struct dl_phdr_info *image, size_t size, void *arg)
+{
+    (void)size;
+    struct image_search *search = arg;
+    if (has_segment_at(image, search->address))
+        search->found = image->dlpi_phdr;
+    return search->found != NULL;
+}
+
+/* Not dladdr, which also looks for the symbol, among all of libc's. */
+const void *rt_real_image(const void *function)
+{
+    struct image_search search = {.address = (uintptr_t)function};
+    dl_iterate_phdr(match_image, &search);
+    return search.found;
+}
+
 /* `missing` when no library of the program has it. Several threads may do so at once: all store the
  * same pointer. */
 static void find(void *slot, const char *name, const char *version, void *missing)

@@ -65,6 +65,8 @@ RT_HIDDEN void *rt_realloc_nothing(void *block, size_t size);
 #ifndef RT_STATIC
 /* Looks a function up behind us, without leaving an error for the program to find. */
 RT_HIDDEN void *rt_real_find(const char *name, const char *version);
+/* What tells images apart: the same for all functions of one. NULL if it is in none. */
+RT_HIDDEN const void *rt_real_image(const void *function);
 #endif
 
 RT_HIDDEN int rt_guard_acquire(uint64_t *guard);

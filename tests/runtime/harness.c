@@ -24,11 +24,13 @@ _Atomic int rt_mode = RT_MODE_NEW;
 const struct rt_detector *rt_detector;
 _Atomic uint32_t rt_sync_live;
 
-enum { EVENTS_KEPT = 4096, GONE_KEPT = 64, OBJECTS = 1 << 16 };
+enum { EVENTS_KEPT = 4096, USES_KEPT = 64, GONE_KEPT = 64, OBJECTS = 1 << 16 };
 
 struct state {
     struct harness_event events[EVENTS_KEPT];
     uint32_t event_count;
+    struct rt_use uses[USES_KEPT];
+    uint32_t use_count;
     struct range {
         uintptr_t start;
         size_t size;
@@ -41,6 +43,7 @@ struct state {
 static struct {
     bool is_exact;
     bool is_toggled;
+    _Atomic bool records_uses;
     _Atomic uint64_t counts[RT_SYNC_COUNT];
     _Atomic uint64_t begun, ended, forks, finishes;
     harness_hook *_Atomic hook;
@@ -157,7 +160,7 @@ static void begin_thread(struct rt_thread *self)
         state = rt_map(sizeof *state);
     if (!state)
         harness_fail(__FILE__, __LINE__, "no memory");
-    state->event_count = state->gone_count = 0;
+    state->event_count = state->use_count = state->gone_count = 0;
     for (int i = 0; i < HARNESS_NUMBERS; i++)
         state->known[i] = 0;
     self->detector = state;
@@ -189,6 +192,22 @@ static void record(struct rt_thread *self, enum rt_sync what, const volatile voi
     if (state->event_count < EVENTS_KEPT)
         state->events[state->event_count++] = (struct harness_event){what, object};
     update_model(state, what, (uintptr_t)object);
+    unlock_model(signals);
+}
+
+static void record_use(struct rt_thread *self, const struct rt_use *use)
+{
+    struct state *state = self->detector;
+    CHECK(self->in_hook && use->size);
+    if (!state || !atomic_load(&harness.records_uses))
+        return;
+    uint64_t signals = lock_model();
+    int kind = (use->is_write ? 2 : 1) * RT_SYNC_COUNT + (int)use->what;
+    if (state->event_count < EVENTS_KEPT)
+        state->events[state->event_count++] =
+            (struct harness_event){(enum rt_sync)kind, (const volatile void *)use->address};
+    if (state->use_count < USES_KEPT)
+        state->uses[state->use_count++] = *use;
     unlock_model(signals);
 }
 
@@ -228,6 +247,7 @@ static const struct rt_detector recorder = {
     .access = no_access,
     .after = no_access,
     .sync = record,
+    .use = record_use,
     .gone = record_gone,
     .thread_begin = begin_thread,
     .thread_end = end_thread,
@@ -290,10 +310,12 @@ static const char *sync_name(enum rt_sync what)
 
 static void show(const char *title, const struct harness_event *events, size_t count)
 {
+    static const char *const kinds[] = {"", "read for ", "write for "};
     char text[256];
     for (size_t i = 0; i < count; i++) {
-        snprintf(text, sizeof text, "  %s: %s %p\n", title, sync_name(events[i].what),
-                 (void *)(uintptr_t)events[i].object);
+        unsigned what = events[i].what;
+        snprintf(text, sizeof text, "  %s: %s%s %p\n", title, kinds[what / RT_SYNC_COUNT],
+                 sync_name(what % RT_SYNC_COUNT), (void *)(uintptr_t)events[i].object);
         write_text(text);
     }
 }
@@ -316,7 +338,7 @@ void harness_expect(const char *file, int line, const struct harness_event *even
         show("told", state->events, state->event_count);
         harness_fail(file, line, "the events of this thread");
     }
-    state->event_count = 0;
+    state->event_count = state->use_count = 0;
 }
 
 void harness_keep_only(const volatile void *object)
@@ -333,8 +355,22 @@ void harness_keep_only(const volatile void *object)
 
 void harness_forget(void)
 {
-    if (harness.is_exact)
-        state_of_self()->event_count = state_of_self()->gone_count = 0;
+    if (!harness.is_exact)
+        return;
+    struct state *state = state_of_self();
+    state->event_count = state->use_count = state->gone_count = 0;
+}
+
+void harness_record_uses(void)
+{
+    atomic_store(&harness.records_uses, true);
+}
+
+struct rt_use harness_use(uint32_t i)
+{
+    const struct state *state = state_of_self();
+    CHECK(i < state->use_count);
+    return state->uses[i];
 }
 
 bool harness_was_gone(const volatile void *start, size_t size)

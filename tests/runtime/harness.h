@@ -34,6 +34,14 @@ void harness_keep_only(const volatile void *object);
     } while (0)
 #define EXPECT_NOTHING() harness_expect(__FILE__, __LINE__, NULL, 0)
 
+/* Uses (struct rt_use) are recorded among the events once a test has asked for it: as a READ_FOR or
+ * a WRITE_FOR of the event that they belong to. harness_use gives the i-th of the calling thread
+ * since it last expected something or forgot. */
+void harness_record_uses(void);
+struct rt_use harness_use(uint32_t i);
+#define READ_FOR(id)  ((enum rt_sync)(RT_SYNC_COUNT + RT_SYNC_##id))
+#define WRITE_FOR(id) ((enum rt_sync)(2 * RT_SYNC_COUNT + RT_SYNC_##id))
+
 /* Called in a thread that is about to tell of an event, before the model learns of it: a test can
  * stop it there. */
 typedef void harness_hook(enum rt_sync what);
