@@ -14,6 +14,7 @@ set(RH_RUNTIME_SYNC_SOURCES
     intercept/threads.c
     intercept/c11.c
     kernel/kernel.c
+    kernel/buffer.c
     kernel/io.c
     kernel/poll.c
     kernel/ipc.c

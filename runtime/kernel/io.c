@@ -10,9 +10,13 @@
  */
 #include <limits.h>
 
-#include "kernel/kernel.h"
 #include "intercept/real.h"
+#include "kernel/buffer.h"
+#include "kernel/kernel.h"
 #include "sync.h"
+
+/* What runs only while events are live: kept out of the wrappers, which then need no frame. */
+#define SLOW_PATH __attribute__((noinline))
 
 static inline void before_send(int fd)
 {
@@ -20,67 +24,83 @@ static inline void before_send(int fd)
         rt_kernel_sending(fd);
 }
 
-static inline ssize_t after_receive(int fd, ssize_t result)
-{
-    if (rt_sync_is_live() && result >= 0)
-        rt_kernel_received(fd);
-    return result;
-}
-
 /* --- sending --- */
 
-#define SENDER(result, name, parameters, arguments)                                                \
+SLOW_PATH static void sending(int fd, const void *start, size_t size, uintptr_t caller)
+{
+    rt_buffer_use(start, size, RT_SYNC_KERNEL_SEND, caller);
+    rt_kernel_sending(fd);
+}
+
+SLOW_PATH static void sending_all(int fd, const struct iovec *buffers, int count, uintptr_t caller)
+{
+    rt_buffers_use(buffers, (size_t)count, SIZE_MAX, RT_SYNC_KERNEL_SEND, caller);
+    rt_kernel_sending(fd);
+}
+
+#define SENDER(result, name, parameters, arguments, tell)                                          \
     RT_WRAPPER(result, name, parameters)                                                           \
     {                                                                                              \
-        before_send(fd);                                                                           \
+        if (rt_sync_is_live())                                                                     \
+            tell;                                                                                  \
         return RT_REAL(name) arguments;                                                            \
     }
 
-SENDER(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
-SENDER(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n))
-SENDER(ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at))
-SENDER(ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at))
-SENDER(ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
-SENDER(ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
+SENDER(ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n), sending(fd, p, n, RT_CALLER))
+SENDER(ssize_t, pwrite, (int fd, const void *p, size_t n, off_t at), (fd, p, n, at),
+       sending(fd, p, n, RT_CALLER))
+SENDER(ssize_t, pwrite64, (int fd, const void *p, size_t n, off64_t at), (fd, p, n, at),
+       sending(fd, p, n, RT_CALLER))
+SENDER(ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags),
+       sending(fd, p, n, RT_CALLER))
+SENDER(ssize_t, writev, (int fd, const struct iovec *v, int n), (fd, v, n),
+       sending_all(fd, v, n, RT_CALLER))
+SENDER(ssize_t, pwritev, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at),
+       sending_all(fd, v, n, RT_CALLER))
+SENDER(ssize_t, pwritev64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at),
+       sending_all(fd, v, n, RT_CALLER))
 SENDER(ssize_t, pwritev2, (int fd, const struct iovec *v, int n, off_t at, int flags),
-       (fd, v, n, at, flags))
+       (fd, v, n, at, flags), sending_all(fd, v, n, RT_CALLER))
 SENDER(ssize_t, pwritev64v2, (int fd, const struct iovec *v, int n, off64_t at, int flags),
-       (fd, v, n, at, flags))
-SENDER(ssize_t, send, (int fd, const void *p, size_t n, int flags), (fd, p, n, flags))
-SENDER(int, eventfd_write, (int fd, eventfd_t value), (fd, value))
+       (fd, v, n, at, flags), sending_all(fd, v, n, RT_CALLER))
+SENDER(int, eventfd_write, (int fd, eventfd_t value), (fd, value), rt_kernel_sending(fd))
 SENDER(int, timerfd_settime,
-       (int fd, int flags, const struct itimerspec *v, struct itimerspec *old), (fd, flags, v, old))
-SENDER(int, shutdown, (int fd, int how), (fd, how))
-SENDER(int, close, (int fd), (fd))
+       (int fd, int flags, const struct itimerspec *v, struct itimerspec *old), (fd, flags, v, old),
+       rt_kernel_sending(fd))
+SENDER(int, shutdown, (int fd, int how), (fd, how), rt_kernel_sending(fd))
+SENDER(int, close, (int fd), (fd), rt_kernel_sending(fd))
 
-RT_WRAPPER(ssize_t, sendto,
-           (int fd, const void *p, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t size))
+SLOW_PATH static void sending_to(int fd, const void *start, size_t size, const void *to,
+                                 socklen_t to_size, uintptr_t caller)
 {
-    if (rt_sync_is_live())
-        rt_kernel_sending_to(fd, to.__sockaddr__, size);
-    return RT_REAL(sendto)(fd, p, n, flags, to, size);
+    rt_buffer_use(start, size, RT_SYNC_KERNEL_SEND, caller);
+    rt_kernel_sending_to(fd, to, to_size);
 }
 
-static void before_message(int fd, const struct msghdr *m)
+SENDER(ssize_t, sendto,
+       (int fd, const void *p, size_t n, int flags, __CONST_SOCKADDR_ARG to, socklen_t size),
+       (fd, p, n, flags, to, size), sending_to(fd, p, n, to.__sockaddr__, size, RT_CALLER))
+
+SLOW_PATH static void sending_message(int fd, const struct msghdr *m, uintptr_t caller)
 {
     struct msghdr copy;
-    if (rt_kernel_peek(&copy, m, sizeof copy))
-        rt_kernel_sending_to(fd, copy.msg_name, copy.msg_namelen);
+    if (!rt_kernel_peek(&copy, m, sizeof copy))
+        return;
+    rt_buffers_use(copy.msg_iov, copy.msg_iovlen, SIZE_MAX, RT_SYNC_KERNEL_SEND, caller);
+    rt_kernel_sending_to(fd, copy.msg_name, copy.msg_namelen);
 }
 
-RT_WRAPPER(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags))
+SLOW_PATH static void sending_messages(int fd, const struct mmsghdr *m, unsigned count,
+                                       uintptr_t caller)
 {
-    if (rt_sync_is_live())
-        before_message(fd, m);
-    return RT_REAL(sendmsg)(fd, m, flags);
+    for (unsigned i = 0; i < count && i < IOV_MAX; i++)
+        sending_message(fd, &m[i].msg_hdr, caller);
 }
 
-RT_WRAPPER(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags))
-{
-    for (unsigned i = 0; rt_sync_is_live() && i < n && i < IOV_MAX; i++)
-        before_message(fd, &m[i].msg_hdr);
-    return RT_REAL(sendmmsg)(fd, m, n, flags);
-}
+SENDER(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags), (fd, m, flags),
+       sending_message(fd, m, RT_CALLER))
+SENDER(int, sendmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags), (fd, m, n, flags),
+       sending_messages(fd, m, n, RT_CALLER))
 
 /* The descriptor that is replaced is closed. */
 RT_WRAPPER(int, dup2, (int from, int to))
@@ -99,40 +119,112 @@ RT_WRAPPER(int, dup3, (int from, int to, int flags))
 
 /* --- receiving --- */
 
-#define RECEIVER(result, name, parameters, arguments)                                              \
+/* Each returns what the real call did. */
+
+SLOW_PATH static ssize_t received(int fd, ssize_t got)
+{
+    if (got >= 0)
+        rt_kernel_received(fd);
+    return got;
+}
+
+SLOW_PATH static ssize_t received_with(int fd, const void *start, size_t size, int flags,
+                                       ssize_t got, uintptr_t caller)
+{
+    received(fd, got);
+    if (got > 0)
+        rt_buffer_use(start, rt_buffer_filled(size, (size_t)got, flags), RT_SYNC_KERNEL_RECEIVE,
+                      caller);
+    return got;
+}
+
+SLOW_PATH static ssize_t received_into(int fd, const void *start, size_t size, ssize_t got,
+                                       uintptr_t caller)
+{
+    return received_with(fd, start, size, 0, got, caller);
+}
+
+SLOW_PATH static ssize_t received_all(int fd, const struct iovec *buffers, int count, ssize_t got,
+                                      uintptr_t caller)
+{
+    received(fd, got);
+    if (got > 0)
+        rt_buffers_use(buffers, (size_t)count, (size_t)got, RT_SYNC_KERNEL_RECEIVE, caller);
+    return got;
+}
+
+#define RECEIVER(result, name, parameters, arguments, tell)                                        \
     RT_WRAPPER(result, name, parameters)                                                           \
     {                                                                                              \
-        return (result)after_receive(fd, RT_REAL(name) arguments);                                 \
+        result got = RT_REAL(name) arguments;                                                      \
+        return rt_sync_is_live() ? (result)tell : got;                                             \
     }
 
-RECEIVER(ssize_t, read, (int fd, void *p, size_t n), (fd, p, n))
-RECEIVER(ssize_t, __read_chk, (int fd, void *p, size_t n, size_t room), (fd, p, n, room))
-RECEIVER(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n))
-RECEIVER(ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at))
+RECEIVER(ssize_t, read, (int fd, void *p, size_t n), (fd, p, n),
+         received_into(fd, p, n, got, RT_CALLER))
+RECEIVER(ssize_t, __read_chk, (int fd, void *p, size_t n, size_t room), (fd, p, n, room),
+         received_into(fd, p, n, got, RT_CALLER))
+RECEIVER(ssize_t, pread, (int fd, void *p, size_t n, off_t at), (fd, p, n, at),
+         received_into(fd, p, n, got, RT_CALLER))
 RECEIVER(ssize_t, __pread_chk, (int fd, void *p, size_t n, off_t at, size_t room),
-         (fd, p, n, at, room))
-RECEIVER(ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at))
+         (fd, p, n, at, room), received_into(fd, p, n, got, RT_CALLER))
+RECEIVER(ssize_t, pread64, (int fd, void *p, size_t n, off64_t at), (fd, p, n, at),
+         received_into(fd, p, n, got, RT_CALLER))
 RECEIVER(ssize_t, __pread64_chk, (int fd, void *p, size_t n, off64_t at, size_t room),
-         (fd, p, n, at, room))
-RECEIVER(ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at))
-RECEIVER(ssize_t, preadv64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at))
+         (fd, p, n, at, room), received_into(fd, p, n, got, RT_CALLER))
+RECEIVER(ssize_t, readv, (int fd, const struct iovec *v, int n), (fd, v, n),
+         received_all(fd, v, n, got, RT_CALLER))
+RECEIVER(ssize_t, preadv, (int fd, const struct iovec *v, int n, off_t at), (fd, v, n, at),
+         received_all(fd, v, n, got, RT_CALLER))
+RECEIVER(ssize_t, preadv64, (int fd, const struct iovec *v, int n, off64_t at), (fd, v, n, at),
+         received_all(fd, v, n, got, RT_CALLER))
 RECEIVER(ssize_t, preadv2, (int fd, const struct iovec *v, int n, off_t at, int flags),
-         (fd, v, n, at, flags))
+         (fd, v, n, at, flags), received_all(fd, v, n, got, RT_CALLER))
 RECEIVER(ssize_t, preadv64v2, (int fd, const struct iovec *v, int n, off64_t at, int flags),
-         (fd, v, n, at, flags))
-RECEIVER(ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags))
+         (fd, v, n, at, flags), received_all(fd, v, n, got, RT_CALLER))
+RECEIVER(ssize_t, recv, (int fd, void *p, size_t n, int flags), (fd, p, n, flags),
+         received_with(fd, p, n, flags, got, RT_CALLER))
 RECEIVER(ssize_t, __recv_chk, (int fd, void *p, size_t n, size_t room, int flags),
-         (fd, p, n, room, flags))
+         (fd, p, n, room, flags), received_with(fd, p, n, flags, got, RT_CALLER))
 RECEIVER(ssize_t, recvfrom,
          (int fd, void *p, size_t n, int flags, __SOCKADDR_ARG from, socklen_t *size),
-         (fd, p, n, flags, from, size))
+         (fd, p, n, flags, from, size), received_with(fd, p, n, flags, got, RT_CALLER))
 RECEIVER(ssize_t, __recvfrom_chk,
          (int fd, void *p, size_t n, size_t room, int flags, __SOCKADDR_ARG from, socklen_t *size),
-         (fd, p, n, room, flags, from, size))
-RECEIVER(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags))
+         (fd, p, n, room, flags, from, size), received_with(fd, p, n, flags, got, RT_CALLER))
+RECEIVER(int, eventfd_read, (int fd, eventfd_t *value), (fd, value), received(fd, got))
+
+static void fill_message(const struct msghdr *m, size_t got, int flags, uintptr_t caller)
+{
+    struct msghdr copy;
+    if (rt_sync_wants_uses() && rt_kernel_peek(&copy, m, sizeof copy))
+        rt_buffers_use(copy.msg_iov, copy.msg_iovlen, rt_buffer_filled(SIZE_MAX, got, flags),
+                       RT_SYNC_KERNEL_RECEIVE, caller);
+}
+
+SLOW_PATH static ssize_t received_message(int fd, const struct msghdr *m, int flags, ssize_t got,
+                                          uintptr_t caller)
+{
+    received(fd, got);
+    if (got > 0)
+        fill_message(m, (size_t)got, flags, caller);
+    return got;
+}
+
+/* `got` counts messages; each knows its length. */
+SLOW_PATH static int received_messages(int fd, const struct mmsghdr *m, int flags, int got,
+                                       uintptr_t caller)
+{
+    received(fd, got);
+    for (int i = 0; i < got; i++)
+        fill_message(&m[i].msg_hdr, m[i].msg_len, flags, caller);
+    return got;
+}
+
+RECEIVER(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags), (fd, m, flags),
+         received_message(fd, m, flags, got, RT_CALLER))
 RECEIVER(int, recvmmsg, (int fd, struct mmsghdr *m, unsigned n, int flags, struct timespec *t),
-         (fd, m, n, flags, t))
-RECEIVER(int, eventfd_read, (int fd, eventfd_t *value), (fd, value))
+         (fd, m, n, flags, t), received_messages(fd, m, flags, got, RT_CALLER))
 
 /* --- from one descriptor to another --- */
 
@@ -140,7 +232,8 @@ RECEIVER(int, eventfd_read, (int fd, eventfd_t *value), (fd, value))
     RT_WRAPPER(ssize_t, name, parameters)                                                          \
     {                                                                                              \
         before_send(to);                                                                           \
-        return after_receive(from, RT_REAL(name) arguments);                                       \
+        ssize_t got = RT_REAL(name) arguments;                                                     \
+        return rt_sync_is_live() ? received(from, got) : got;                                      \
     }
 
 MOVER(splice, (int from, off64_t *f, int to, off64_t *t, size_t n, unsigned flags),
@@ -155,7 +248,8 @@ MOVER(copy_file_range, (int from, off64_t *f, int to, off64_t *t, size_t n, unsi
 RT_WRAPPER(ssize_t, vmsplice, (int fd, const struct iovec *v, size_t n, unsigned flags))
 {
     before_send(fd);
-    return after_receive(fd, RT_REAL(vmsplice)(fd, v, n, flags));
+    ssize_t got = RT_REAL(vmsplice)(fd, v, n, flags);
+    return rt_sync_is_live() ? received(fd, got) : got;
 }
 
 /* --- connections --- */
@@ -167,15 +261,11 @@ RT_WRAPPER(int, listen, (int fd, int n))
     return RT_REAL(listen)(fd, n);
 }
 
-RT_WRAPPER(int, accept, (int fd, __SOCKADDR_ARG from, socklen_t *size))
-{
-    return (int)after_receive(fd, RT_REAL(accept)(fd, from, size));
-}
+RECEIVER(int, accept, (int fd, __SOCKADDR_ARG from, socklen_t *size), (fd, from, size),
+         received(fd, got))
 
-RT_WRAPPER(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *size, int flags))
-{
-    return (int)after_receive(fd, RT_REAL(accept4)(fd, from, size, flags));
-}
+RECEIVER(int, accept4, (int fd, __SOCKADDR_ARG from, socklen_t *size, int flags),
+         (fd, from, size, flags), received(fd, got))
 
 RT_WRAPPER(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t size))
 {
