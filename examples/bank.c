@@ -1,6 +1,6 @@
 /*
- * A bank with a race: deposits are made under a lock, but the fee is taken without it. Two threads
- * work on the same account, and once in a while a deposit is lost.
+ * A bank with a data race. Two threads work on the same account. Deposits are made under the
+ * account's lock, but the fee is taken without it, so now and then an update is lost.
  */
 #include <pthread.h>
 #include <stdio.h>

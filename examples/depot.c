@@ -1,14 +1,19 @@
 /*
- * A depot with four races and four lookalikes, for a first look at verdicts.
+ * A depot with four races and four lookalikes, to show verdicts.
  *
- * Races: sell() changes the stock without the lock that deliver() holds; count_visit() counts
- * without any; the opening sign is a plain flag that another thread waits for; and the till is
- * emptied before the doors are locked but counted after, which an accident of timing hides from
- * anyone who only watches.
+ * Races:
+ * - stock: sell() changes it without the lock that deliver() holds.
+ * - visits: count_visit() changes it without any lock.
+ * - is_open: a plain (volatile) flag that another thread waits for.
+ * - till: one thread clears it and then takes and releases the lock; the other takes and releases
+ *   the lock and then adds to it. In most runs the lock happens to order the two accesses, which
+ *   hides the race from a tool that only watches.
  *
- * Lookalikes, which are no races: a parcel handed over by a semaphore, a price list published with
- * release and acquire, shelves that change hands at a barrier, and a memory block that is given
- * back and used again for something else.
+ * Lookalikes, which are no races:
+ * - parcel: handed over by a semaphore.
+ * - prices: published with release and acquire.
+ * - shelves: handed over at a barrier.
+ * - box: a heap block that one thread frees and another gets again.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -52,7 +57,7 @@ static void count_visit(void)
 static void empty_till(void)
 {
     till = 0;
-    pthread_mutex_lock(&lock); /* locks the doors, and by accident orders what follows elsewhere */
+    pthread_mutex_lock(&lock); /* orders this access before count_till by accident */
     pthread_mutex_unlock(&lock);
 }
 

@@ -94,7 +94,7 @@ def tiles(results):
 def glance(results):
     return ("<h2 id='glance'>At a glance</h2>" + tiles(results) +
             "<p>Ratios are to the same subject built by plain clang -O2. A ratio is the median of "
-            "the ratios round by round, with bounds that hold the true median with 95 %. Where the "
+            "the ratios round by round, with bounds that contain the true median with 95 % confidence. Where the "
             "bounds are farther apart than the effect is large, no ratio is given, only the "
             "bounds.</p>" +
             tables.overview(results, measured(results), (*LIGHT, *HEAVY)))

@@ -3,7 +3,7 @@ import collections
 import math
 import statistics
 
-FEWEST = 6   # of fewer, not even the smallest and the largest hold the median with 95 %
+FEWEST = 6   # of fewer, not even the smallest and the largest contain the median with 95 %
 
 Ratio = collections.namedtuple("Ratio", "middle low high count")
 

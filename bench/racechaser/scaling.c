@@ -1,7 +1,7 @@
 /*
- * Threads that take work from a shared list under a lock, and count what they have done without
- * one: a race that litehb follows through every lock, and racechaser holds a thread at now and
- * then. Apart, each counts for itself, which no analysis can know: who is held is held in vain.
+ * Threads that take work from a shared list under a lock, and count it without one: a race, which
+ * litehb follows through every lock, and where racechaser pauses a thread now and then. With
+ * `apart` each thread has a counter of its own, which no analysis can know: every pause times out.
  *
  * usage: scaling shared|apart THREADS ROUNDS    prints the seconds that it took
  */

@@ -1,5 +1,5 @@
 """How far waiting slows a program down that runs longer than t_min: alone, and under racechaser at
-several bounds, with every hold in vain. A bound of 0 is what keys and hooks cost alone."""
+several bounds, where every pause times out. A bound of 0 shows what keys and hooks cost alone."""
 import os
 import sqlite3
 import subprocess

@@ -220,19 +220,19 @@ void rh_words_proof(const struct rh_report_candidate *candidate, struct rh_strbu
     switch (race->proof) {
     case RH_PROOF_COLLISION:
         rh_strbuf_addf(out,
-                       "collision: T%u was held for %.1f ms before its access, and T%u made its "
+                       "collision: T%u was paused for %.1f ms before its access, and T%u made its "
                        "own meanwhile; nothing orders the two",
                        then, race->pause_us / 1000.0, first);
         break;
     case RH_PROOF_CHANGED:
         rh_strbuf_addf(out,
-                       "collision: T%u was held for %.1f ms before its access, and the value "
-                       "changed meanwhile; who wrote it was not seen",
+                       "collision: T%u was paused for %.1f ms before its access, and the value "
+                       "changed meanwhile; the writer was not seen",
                        then, race->pause_us / 1000.0);
         break;
     case RH_PROOF_WATCHED:
         rh_strbuf_addf(out,
-                       "collision: T%u was held for %.1f ms before its access, and the value "
+                       "collision: T%u was paused for %.1f ms before its access, and the value "
                        "changed meanwhile; the processor saw ",
                        then, race->pause_us / 1000.0);
         add_thread(first, out);
@@ -264,9 +264,8 @@ void rh_words_runs(const struct rh_report_candidate *candidate, struct rh_strbuf
         rh_strbuf_addf(out, "seen in %" PRIu64 " %s", asked, rh_table_choose(asked, "run", "runs"));
         return;
     }
-    rh_strbuf_addf(out, "raced in %" PRIu64 " of %" PRIu64 " %s that %s asked",
-                   tally->outcomes[RH_OUTCOME_RACE], asked, rh_table_choose(asked, "run", "runs"),
-                   rh_table_choose(asked, "was", "were"));
+    rh_strbuf_addf(out, "raced in %" PRIu64 " of %" PRIu64 " %s that tested it",
+                   tally->outcomes[RH_OUTCOME_RACE], asked, rh_table_choose(asked, "run", "runs"));
     if (tally->raced[0] > 0 && tally->raced[1] > 0)
         rh_strbuf_add(out, ", in both orders");
     if (tally->collisions > 0)

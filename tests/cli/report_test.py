@@ -94,9 +94,9 @@ class Text(ReportCase):
             "       by T3, created by T1 (main), holding no lock",
             "       #0  deposit  bank.c:41:7",
             "  memory: heap block from bank.c:12",
-            "  proof: collision: T3 was held for 12.3 ms before its access, and T2 made its own "
+            "  proof: collision: T3 was paused for 12.3 ms before its access, and T2 made its own "
             "meanwhile; nothing orders the two",
-            "  runs: raced in 2 of 3 runs that were asked, in both orders, by collision in 1",
+            "  runs: raced in 2 of 3 runs that tested it, in both orders, by collision in 1",
             "  consequence: 1 run crashed after it (SIGSEGV)",
             "  try: hold &bank->lock in deposit (bank.c:41:7) too, as audit does"])
 
@@ -295,8 +295,8 @@ class UninstrumentedAccesses(ReportCase):
             "?: first: write to account->balance in unknown code",
             "       by an unknown thread, holding locks that are not known"])
         self.assertIn("bank.c:41:7: then: write of 8 bytes to account->balance in deposit", block)
-        self.assertIn("  proof: collision: T3 was held for 12.3 ms before its access, and the value "
-                      "changed meanwhile; who wrote it was not seen", block)
+        self.assertIn("  proof: collision: T3 was paused for 12.3 ms before its access, and the value "
+                      "changed meanwhile; the writer was not seen", block)
         self.assertIn("  runs: seen in 1 run", block)
         tries = [line for line in block if line.startswith("  try: ")]
         self.assertEqual(len(tries), 1)
@@ -344,7 +344,7 @@ class UninstrumentedAccesses(ReportCase):
     def test_html(self):
         page = self.report("--format=html")
         self.assertIn("write in deposit and write in unknown code race on", page)
-        self.assertIn("who wrote it was not seen", page)
+        self.assertIn("the writer was not seen", page)
 
 
 class Sarif(ReportCase):
@@ -460,7 +460,7 @@ class Html(ReportCase):
         for words in ("3 true races, 1 likely false positive and 1 unknown of 5 candidates",
                       "write in deposit and read in audit race on account->balance",
                       "x account->balance += n;", "T3, created by T1 (main), holding no lock",
-                      "collision: T3 was held for 12.3 ms before its access",
+                      "collision: T3 was paused for 12.3 ms before its access",
                       "1 run crashed after it (SIGSEGV)", "as audit does",
                       "Unordered, but not proved"):
             self.assertIn(words, shown)

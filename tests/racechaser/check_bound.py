@@ -18,7 +18,7 @@ import tools  # noqa: E402
 
 SHAPES = ("cold", "warm", "tight")
 T_MIN_NS = 1_000_000_000   # racechaser's pause_floor
-# Milliseconds of a hold: it must fit in r_max of t_min, with the head start that is paid with it.
+# Milliseconds of a pause: it must fit in r_max of t_min, with the head start that is paid with it.
 DELAYS = {0.01: 5}
 
 
@@ -43,7 +43,7 @@ def main():
     parser.add_argument("--threads", type=int, action="append", metavar="N")
     parser.add_argument("--bound", type=float, action="append", metavar="SHARE")
     options = parser.parse_args()
-    held = over = runs = 0
+    paused = over = runs = 0
     with tools.WorkFolder(False) as folder:
         program = os.path.join(folder, "bound")
         tools.build_racehive(options.build, [os.path.join(HERE, "bound.c")], program, [], "-O2")
@@ -53,11 +53,11 @@ def main():
             parts = [pause / (arm[2] * max(T_MIN_NS, wall)) for wall, pause in rows]
             runs += len(rows)
             over += sum(part > 1 for part in parts)
-            held += sum(pause > 0 for _, pause in rows)
+            paused += sum(pause > 0 for _, pause in rows)
             print(f"{arm[0]:5} site, {arm[1]:2} threads, bound {arm[2]:.2f}: at most "
                   f"{max(parts):.3f} of it was used in {len(rows)} runs", flush=True)
-    print(f"{runs} runs, {held} with threads held, {over} beyond the bound")
-    return 1 if over or 2 * held < runs else 0   # where nothing is held, nothing is shown
+    print(f"{runs} runs, {paused} with pauses, {over} beyond the bound")
+    return 1 if over or 2 * paused < runs else 0   # without pauses the test shows nothing
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what racechaser says of values that change while a thread is held.
+"""Checks what racechaser reports of values that change while a thread is paused.
 
 Programs of uninstrumented/ with a line marked UNINSTRUMENTED have a race there with code that has no
 key: it must be found, as a true race at that line; with values=0 it must not. Where a comment names
@@ -23,7 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "racemob"))
 import runs  # noqa: E402
 import tools  # noqa: E402
 
-ATTEMPTS = 20      # a loaded machine may keep the other thread from coming for a whole hold
+ATTEMPTS = 20      # on a loaded machine the other thread may not come during a whole pause
 HARD = ["--max-overhead=10", "--exitcode=0"]
 
 

@@ -1,4 +1,4 @@
-/* No race: what changes the value is a signal handler of the very thread that is held. */
+/* No race: what changes the value is a signal handler of the very thread that is paused. */
 #include "subject.h"
 #include <signal.h>
 

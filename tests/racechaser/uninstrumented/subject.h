@@ -1,5 +1,5 @@
 /*
- * What the programs of this folder share. Each has one site, in look, that a run holds a thread at;
+ * What the programs of this folder share. Each has one site, in look, where a run pauses a thread;
  * the site is in a candidate only because of another, in reset, that never runs. Whatever changes
  * the value does so without a key.
  */

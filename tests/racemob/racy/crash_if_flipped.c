@@ -1,5 +1,5 @@
 /* A pointer is set shortly after the thread that follows it was started. The thread dawdles, so all
- * goes well; held up, the other order is a null pointer. */
+ * goes well; with a pause, the other order reads a null pointer. */
 #include "../program.h"
 
 struct config {
