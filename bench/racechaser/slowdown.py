@@ -1,4 +1,4 @@
-"""How far waiting slows a program down that runs longer than t_min: alone, and under racechaser at
+"""How far pauses slow down a program that runs longer than t_min: alone, and under racechaser at
 several bounds, where every pause times out. A bound of 0 shows what keys and hooks cost alone."""
 import os
 import sqlite3

@@ -1,7 +1,6 @@
 /*
- * A site that many threads come to, for measuring what waiting there costs a run. Each thread has
- * bytes of its own, which no analysis can know: nobody ever comes, and every wait takes its full
- * time.
+ * A site that many threads come to, to measure what pauses there cost a run. Each thread accesses
+ * bytes of its own, which no analysis can know: no two threads collide, and every pause times out.
  *
  * usage: bound cold|warm|tight THREADS MILLISECONDS
  *

@@ -4,7 +4,7 @@
 Programs of uninstrumented/ with a line marked UNINSTRUMENTED have a race there with code that has no
 key: it must be found, as a true race at that line; with values=0 it must not. Where a comment names
 functions behind WATCHED, the stack must begin in one of them, or in libc if that tells no names, if
-the kernel lends a watchpoint; with watch=0 it must tell nothing. In all other programs no
+the kernel grants a watchpoint; with watch=0 it must tell nothing. In all other programs no
 uninstrumented access may be found, however often it is tried.
 
 Usage: check_uninstrumented.py --build=FOLDER [--runs=N]

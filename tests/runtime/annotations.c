@@ -1,6 +1,6 @@
 /*
- * Annotations, our own and those of others: they order, they mark bytes as benign, and they stop
- * and go on watching. Built with __RACEHIVE__ defined, as racehive-cc does.
+ * Annotations, our own and those of other tools: they order threads, mark bytes as benign, and
+ * switch watching off and on. Built with __RACEHIVE__ defined, as racehive-cc does.
  */
 #include "racehive/annotations.h"
 

@@ -1,5 +1,5 @@
 /*
- * C11 threads: each function tells once what its pthread cousin would.
+ * C11 threads: each function reports, once, the event of its pthread counterpart.
  */
 #include <pthread.h>
 #include <threads.h>

@@ -1,5 +1,5 @@
 /*
- * Condition variables: a wait lets the mutex go and has it again, however it ends.
+ * Condition variables: a wait releases the mutex and acquires it again, however the wait ends.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /*
- * Memory that is given back is told of before it goes, by whoever gives it back, with its whole
- * size; and what the program sees of free and its kin is as it was.
+ * The detector is told of memory before it is freed, whoever frees it, with its whole size; and the
+ * program sees the same results of free and similar functions as without the runtime.
  *
- * Run with LD_PRELOAD too, with an allocator that tells the size of its blocks and with one that
- * does not (HARNESS_UNMEASURED): then nothing is told of its blocks.
+ * Also run with LD_PRELOAD, with an allocator that knows the size of its blocks and with one that
+ * does not (HARNESS_UNMEASURED): then the detector is told nothing about its blocks.
  */
 #include <dlfcn.h>
 #include <errno.h>

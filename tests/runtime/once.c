@@ -1,6 +1,6 @@
 /*
- * pthread_once: who passes knows what the function did; the function runs once, also when calls are
- * nested in it.
+ * pthread_once: a thread that returns from it comes after the function; the function runs once,
+ * also when calls are nested in it.
  */
 #include <pthread.h>
 

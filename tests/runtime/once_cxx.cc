@@ -1,6 +1,7 @@
 /*
- * std::call_once and function statics: an exception leaves both to be tried again, and who passes
- * knows what was done. std::thread, std::mutex and std::condition_variable are seen.
+ * std::call_once and function statics: after an exception both are tried again, and a thread that
+ * returns comes after the initialisation. std::thread, std::mutex and std::condition_variable are
+ * seen.
  */
 #include <condition_variable>
 #include <mutex>

@@ -1,6 +1,6 @@
 /*
- * The ends of a process: the detector has the last word once, before _exit, _Exit, quick_exit and
- * an exec that can succeed; never in a child that shares our memory, nor before an exec that fails.
+ * The ends of a process: the detector is finished once, before _exit, _Exit, quick_exit and an exec
+ * that can succeed; never in a child that shares our memory, nor before an exec that fails.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /*
- * Who is told that a descriptor is ready knows what was known to the one who made it so, even if he
- * does not read it; and who is given a descriptor through an epoll set knows what belongs to it.
+ * A thread that is told that a descriptor is ready comes after the thread that made it ready, even
+ * if it does not read from it; and a thread that gets a descriptor from an epoll set comes after
+ * the one that added it.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,7 +1,8 @@
 /*
- * Signals and children: a handler knows what the sender of its signal knew, whichever call sent it
- * and whether to the thread or to the process; so does who waits for a signal, who handles one that
- * was set up or timed, and who waits for a child.
+ * Signals and children: a handler comes after the sender of its signal, whichever call sent it and
+ * whether to the thread or to the process, after the thread that installed it, and after the one
+ * that set its timer. A thread that waits for a signal comes after its sender; one that waits for a
+ * child comes after the child.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* No race: the value is read by an atomic, and the write that nobody sees is one, too. */
+/* No race: the site is an atomic read, and the uninstrumented write is atomic too. */
 #include "subject.h"
 #include <stdatomic.h>
 

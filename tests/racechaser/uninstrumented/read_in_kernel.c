@@ -1,5 +1,5 @@
-/* RACE with an uninstrumented access that no register sees: the kernel writes, for another thread's
- * read. */
+/* RACE with an uninstrumented access that no watchpoint sees: the kernel writes, for another
+ * thread's read. */
 #include "subject.h"
 
 static long value;

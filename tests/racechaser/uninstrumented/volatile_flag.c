@@ -1,5 +1,4 @@
-/* No uninstrumented access: a volatile flag that a signal handler sets, which may run in any
- * thread. */
+/* No race: a volatile flag, set by a signal handler that may run in any thread. */
 #include "subject.h"
 #include <signal.h>
 
