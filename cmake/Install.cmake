@@ -7,6 +7,7 @@ install(FILES ${CMAKE_BINARY_DIR}/lib/racehive/rt.o ${CMAKE_BINARY_DIR}/lib/race
               ${CMAKE_BINARY_DIR}/lib/racehive/glue.o
               ${CMAKE_BINARY_DIR}/lib/racehive/wrapped-symbols
         DESTINATION lib/racehive)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/racehive DESTINATION include)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/racehive DESTINATION include
+        FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man/ DESTINATION share/man/man1
         FILES_MATCHING PATTERN "*.1")
