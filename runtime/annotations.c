@@ -3,6 +3,7 @@
  * ThreadSanitizer, Helgrind and their kin. All weak: a program that brings definitions of its own,
  * as many do with empty ones, keeps them.
  */
+#include "loss.h"
 #include "rt.h"
 
 #include "sync.h"
@@ -59,7 +60,7 @@ ANNOTATION(__rh_benign_race, (const volatile void *address, size_t size, const c
         return;
     uint32_t row = benign_rows() < BENIGN_ROWS ? atomic_fetch_add(&benign_count, 1) : BENIGN_ROWS;
     if (row >= BENIGN_ROWS) {
-        rt_sync_lose(RT_SYNC_LOSS_BENIGN_TABLE_FULL);
+        rt_lose(RH_LOSS_BENIGN);
         return;
     }
     atomic_store(&benign[row].address, (uintptr_t)address);

@@ -6,27 +6,30 @@
 #include <ucontext.h>
 
 #include "arch/x86_64/context.h"
+#include "racehive/signals.h"
 #include "shared.h"
-#include "stack/stack.h"
 #include "stack/images.h"
+#include "stack/stack.h"
 #include "sys.h"
 #include "text.h"
 
 static const struct crash_signal {
     int number;
     const char *name;
+    bool comes_again;
 } signals[] = {
-    {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-    {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"},
+#define SIGNAL_ROW(name, again) {name, #name, again},
+    RH_CRASH_SIGNALS(SIGNAL_ROW)
+#undef SIGNAL_ROW
 };
 enum { SIGNAL_COUNT = sizeof signals / sizeof signals[0] };
 
-static const char *signal_name(int number)
+static const struct crash_signal *find_signal(int number)
 {
-    for (int i = 0; i < SIGNAL_COUNT; i++)
-        if (signals[i].number == number)
-            return signals[i].name;
-    return "signal";
+    int i = 0;
+    while (i < SIGNAL_COUNT - 1 && signals[i].number != number)
+        i++;
+    return &signals[i];
 }
 
 /* One line a frame, as an offset in its image where that is known: the same in every run. */
@@ -58,7 +61,7 @@ static void record(int number, const struct rt_thread *self, const void *context
     int log = rt_log_open();
     struct rt_line line = {0};
     rt_line_text(&line, "crash: ");
-    rt_line_text(&line, signal_name(number));
+    rt_line_text(&line, find_signal(number)->name);
     rt_line_text(&line, " in thread ");
     rt_line_number(&line, thread);
     rt_line_text(&line, " at 0x");
@@ -69,7 +72,7 @@ static void record(int number, const struct rt_thread *self, const void *context
     rt_post(RH_EVENT_CRASH, thread, (uint64_t)number, pc, 0, 0);
 }
 
-/* A fault happens again when we return; a signal that was sent must be sent again. */
+/* A fault happens again when we return; any other signal must be sent again. */
 static void on_crash(int number, siginfo_t *info, void *context)
 {
     static _Atomic bool recorded;
@@ -80,7 +83,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
             rt_finish();
     }
     signal(number, SIG_DFL);
-    if (info->si_code <= 0)
+    if (info->si_code <= 0 || !find_signal(number)->comes_again)
         rt_arch_syscall(SYS_tgkill, rt_sys_getpid(), rt_sys_gettid(), number, 0, 0, 0);
 }
 

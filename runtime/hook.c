@@ -3,25 +3,9 @@
 
 #include "budget.h"
 #include "keys.h"
+#include "loss.h"
 #include "opaque.h"
 #include "sys.h"
-
-_Atomic uint64_t rt_drops[RT_DROP_COUNT];
-
-const char *rt_drop_name(enum rt_drop drop)
-{
-    static const char *const names[] = {
-#define RT_DROP_NAME(id, name) name,
-        RT_DROPS(RT_DROP_NAME)
-#undef RT_DROP_NAME
-    };
-    return names[drop];
-}
-
-static void drop(enum rt_drop why)
-{
-    atomic_fetch_add_explicit(&rt_drops[why], 1, memory_order_relaxed);
-}
 
 static bool orders_threads(uint8_t access)
 {
@@ -54,7 +38,7 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
             continue;
         const struct rh_site_record *site = &image->sites[s];
         if (rt_unlikely(self->in_hook > 1) && !orders_threads(site->access)) {
-            drop(RT_DROP_NESTED);
+            rt_lose(RH_LOSS_HOOK_NESTED);
             continue;
         }
         bool ignored = rt_unlikely(is_ignored(self, site->access));
@@ -85,7 +69,7 @@ void rt_hook(struct rh_image *image, struct rh_hook_frame *frame)
         return;
     struct rt_thread *self = rt_thread_self();
     if (rt_unlikely(!self)) {
-        drop(RT_DROP_NO_THREAD);
+        rt_lose(RH_LOSS_HOOK_NO_THREAD);
         rt_opaque(RH_OPAQUE_THREAD);
         return;
     }

@@ -11,19 +11,4 @@ RT_HIDDEN void rt_hook(struct rh_image *image, struct rh_hook_frame *frame);
  * for those that are; not for the program's threads. */
 RT_HIDDEN bool rt_hooks_drain(void);
 
-/* Hooks that were left out, by reason. */
-#define RT_DROPS(X)                                                                                \
-    X(NESTED, "signal handler inside a hook")                                                      \
-    X(NO_THREAD, "thread could not be registered")
-
-enum rt_drop {
-#define RT_DROP_ENUM(id, name) RT_DROP_##id,
-    RT_DROPS(RT_DROP_ENUM)
-#undef RT_DROP_ENUM
-        RT_DROP_COUNT
-};
-
-extern RT_HIDDEN _Atomic uint64_t rt_drops[RT_DROP_COUNT];
-RT_HIDDEN const char *rt_drop_name(enum rt_drop drop);
-
 #endif

@@ -10,6 +10,7 @@
 #include "budget.h"
 #include "crash.h"
 #include "detect/detect.h"
+#include "detect/findings.h"
 #include "keys.h"
 #include "opaque.h"
 #include "options.h"
@@ -121,6 +122,7 @@ void rt_finish(void)
     if (atomic_load(&rt_mode) != RT_MODE_LIVE || atomic_exchange(&finished, true))
         return;
     rt_detector->finish();
+    rt_findings_log(rt_options.detector);
     rt_post(RH_EVENT_FINISH, 0, (uint64_t)rt_sys_getpid(), 0, 0, 0);
 }
 

@@ -7,13 +7,13 @@
 
 #include "hook.h"
 #include "lock.h"
+#include "loss.h"
 #include "opaque.h"
 #include "service.h"
 #include "stack/stack.h"
 #include "sys.h"
 #include "text.h"
 
-_Atomic uint64_t rt_key_troubles[RT_KEY_TROUBLE_COUNT];
 _Atomic uint64_t rt_key_switches;
 
 /* The executable's own image, when it is instrumented: it is linked together with us. */
@@ -24,28 +24,13 @@ static struct rt_image *images;
 static uint32_t images_seen = 1; /* 0 is the executable's number, whenever it comes */
 static bool all_armed;           /* images that come later are armed too */
 
-const char *rt_key_trouble_name(enum rt_key_trouble trouble)
-{
-    static const char *const names[] = {
-#define RT_TROUBLE_NAME(id, name) name,
-        RT_KEY_TROUBLES(RT_TROUBLE_NAME)
-#undef RT_TROUBLE_NAME
-    };
-    return names[trouble];
-}
-
-static void count_trouble(enum rt_key_trouble trouble)
-{
-    atomic_fetch_add_explicit(&rt_key_troubles[trouble], 1, memory_order_relaxed);
-}
-
 /* No key can be switched at all: the program runs as if nothing had been asked for. */
-static void refuse(enum rt_key_trouble why)
+static void refuse(enum rh_loss why)
 {
     static _Atomic bool said;
-    count_trouble(why);
+    rt_lose(why);
     if (!atomic_exchange(&said, true))
-        rt_complain("keys cannot be switched in this process (", rt_key_trouble_name(why),
+        rt_complain("keys cannot be switched in this process (", rt_loss_words(why),
                     "); running idle");
 }
 
@@ -73,7 +58,7 @@ static bool writer_open(struct writer *w, struct rt_image *image)
     w->image = image;
     w->mem = -1;
     if (rt_sys_sync_cores() != 0) { /* asked first: a byte written cannot be unseen */
-        refuse(RT_KEY_CORES_NOT_SYNCED);
+        refuse(RH_LOSS_KEY_CORES_NOT_SYNCED);
         return false;
     }
     if (rt_sys_mprotect((void *)image->text_low, size, image->text_protection | PROT_WRITE) == 0)
@@ -81,7 +66,7 @@ static bool writer_open(struct writer *w, struct rt_image *image)
     w->mem = (int)rt_sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
     if (w->mem >= 0)
         return true;
-    refuse(RT_KEY_TEXT_READ_ONLY);
+    refuse(RH_LOSS_KEY_TEXT_READ_ONLY);
     return false;
 }
 
@@ -114,15 +99,15 @@ static bool switch_place(struct writer *w, const struct rh_key_place *place, boo
     case RT_PATCH_DONE:
         break;
     case RT_PATCH_FOREIGN:
-        count_trouble(RT_KEY_FOREIGN_BYTE);
+        rt_lose(RH_LOSS_KEY_FOREIGN_BYTE);
         return false;
     case RT_PATCH_STACK_ADDRESS:
-        count_trouble(RT_KEY_STACK_ADDRESS);
+        rt_lose(RH_LOSS_KEY_STACK_ADDRESS);
         return false;
     }
     if (*code == byte || writer_store(w, code, byte))
         return true;
-    count_trouble(RT_KEY_TEXT_READ_ONLY);
+    rt_lose(RH_LOSS_KEY_TEXT_READ_ONLY);
     return false;
 }
 
@@ -169,7 +154,7 @@ static bool end_batch(struct writer *w, bool good)
     writer_close(w);
     if (rt_sys_sync_cores() == 0)
         return good;
-    count_trouble(RT_KEY_CORES_NOT_SYNCED);
+    rt_lose(RH_LOSS_KEY_CORES_NOT_SYNCED);
     return false;
 }
 
@@ -211,7 +196,7 @@ static bool prepare(struct rt_image *r)
     size_t words = (size_t)r->place_count + r->key_count + 1 + r->key_count + 2 * r->site_count;
     uint32_t *block = rt_map(words * sizeof(uint32_t) + r->site_count);
     if (!block) {
-        count_trouble(RT_KEY_NO_MEMORY);
+        rt_lose(RH_LOSS_KEY_NO_MEMORY);
         return false;
     }
     r->place_order = block;

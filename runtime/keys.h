@@ -32,25 +32,8 @@ struct rt_image {
     struct rt_image *next;
 };
 
-/* Why a key could not be switched: each has a counter. */
-#define RT_KEY_TROUBLES(X)                                                                         \
-    X(TEXT_READ_ONLY, "text cannot be written")                                                    \
-    X(CORES_NOT_SYNCED, "membarrier refused")                                                      \
-    X(FOREIGN_BYTE, "key bytes changed by someone else")                                           \
-    X(STACK_ADDRESS, "address relative to the stack pointer or a segment")                         \
-    X(NO_MEMORY, "out of memory")
-
-enum rt_key_trouble {
-#define RT_TROUBLE_ENUM(id, name) RT_KEY_##id,
-    RT_KEY_TROUBLES(RT_TROUBLE_ENUM)
-#undef RT_TROUBLE_ENUM
-        RT_KEY_TROUBLE_COUNT
-};
-
-extern RT_HIDDEN _Atomic uint64_t rt_key_troubles[RT_KEY_TROUBLE_COUNT];
 /* Keys switched in this process, on or off. */
 extern RT_HIDDEN _Atomic uint64_t rt_key_switches;
-RT_HIDDEN const char *rt_key_trouble_name(enum rt_key_trouble trouble);
 
 /* Numbers given so far, unloaded images included, and the image of a number; NULL if there is none
  * yet. */

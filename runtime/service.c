@@ -114,8 +114,8 @@ static bool apply_tasks(struct rh_control *control, uint32_t generation)
     return true;
 }
 
-/* Without a commander, a run works on candidates of its own choice: any pause may be the right one,
- * short ones are tried more often. */
+/* Without a controller, a run works on candidates of its own choice: any pause may be the right
+ * one, short ones are tried more often. */
 static void choose_tasks(const struct rt_image *image, struct rh_control *control)
 {
     enum { LONGEST_US = 200000 };
@@ -144,7 +144,7 @@ static void choose_tasks(const struct rt_image *image, struct rh_control *contro
 static void begin(const struct rt_image *image)
 {
     if (!rt_options.control[0] && rt_detector->tasks && rt_equal(rt_options.keys, "task"))
-        choose_tasks(image, rt_shared_command_self());
+        choose_tasks(image, rt_shared_control_self());
     struct rh_control *control = rt_control();
     uint32_t generation = control ? atomic_load(&control->generation) : 0;
     if (generation)

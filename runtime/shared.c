@@ -5,12 +5,13 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "loss.h"
 #include "stack/image_names.h"
 #include "sys.h"
 #include "text.h"
 
 static struct rh_shared *shared;
-static bool is_commanded, commands_itself;
+static bool is_controlled, controls_itself;
 
 /* The executable is the first that libc names. */
 static int read_first(struct dl_phdr_info *info, size_t size, void *arg)
@@ -58,11 +59,13 @@ static struct rh_shared *map_file(const char *path)
 void rt_shared_open(const char *path)
 {
     shared = *path ? map_file(path) : NULL;
-    is_commanded = shared != NULL;
+    is_controlled = shared != NULL;
     if (!shared)
         shared = rt_map(sizeof *shared);
-    if (shared)
-        rt_image_names = shared->images;
+    if (!shared)
+        return;
+    rt_image_names = shared->images;
+    rt_losses_move(shared->losses);
 }
 
 struct rh_shared *rt_shared(void)
@@ -72,18 +75,18 @@ struct rh_shared *rt_shared(void)
 
 struct rh_control *rt_control(void)
 {
-    return is_commanded || commands_itself ? &shared->control : NULL;
+    return is_controlled || controls_itself ? &shared->control : NULL;
 }
 
-struct rh_control *rt_shared_command_self(void)
+struct rh_control *rt_shared_control_self(void)
 {
-    commands_itself = true;
+    controls_itself = true;
     return &shared->control;
 }
 
 bool rt_shared_is_read(void)
 {
-    return is_commanded;
+    return is_controlled;
 }
 
 /* Takes the next free position, or none when the reader is a whole ring behind. */
@@ -92,7 +95,7 @@ static bool take_position(struct rh_ring *ring, uint64_t *position)
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     do {
         if (head - atomic_load_explicit(&ring->tail, memory_order_acquire) >= RH_RING_SIZE) {
-            atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
+            rt_lose(RH_LOSS_EVENT);
             return false;
         }
     } while (!atomic_compare_exchange_weak_explicit(&ring->head, &head, head + 1,
@@ -105,7 +108,7 @@ void rt_post(enum rh_event_kind kind, uint32_t thread, uint64_t a, uint64_t b, u
              uint64_t d)
 {
     uint64_t position;
-    if (!is_commanded || !take_position(&shared->ring, &position))
+    if (!is_controlled || !take_position(&shared->ring, &position))
         return;
     struct rh_event *event = &shared->ring.events[position % RH_RING_SIZE];
     event->kind = kind;

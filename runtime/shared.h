@@ -12,8 +12,8 @@ RT_HIDDEN void rt_shared_open(const char *path);
 RT_HIDDEN struct rh_shared *rt_shared(void);
 /* NULL without tasks to follow. */
 RT_HIDDEN struct rh_control *rt_control(void);
-/* Nobody commands the run: from now on it follows a control page of its own. */
-RT_HIDDEN struct rh_control *rt_shared_command_self(void);
+/* The run has no controller: from now on it follows a control page of its own. */
+RT_HIDDEN struct rh_control *rt_shared_control_self(void);
 /* Someone reads what the run writes. */
 RT_HIDDEN bool rt_shared_is_read(void);
 /* Posts an event; drops and counts it when there is no room. Safe in hooks and signal handlers. */

@@ -4,6 +4,7 @@ set(RH_RUNTIME_SYNC_SOURCES
     intercept/real.c
     thread.c
     sync.c
+    loss.c
     budget.c
     intercept/mutex.c
     intercept/rwlock.c
@@ -28,4 +29,4 @@ set(RH_RUNTIME_SYNC_SOURCES
     annotations.c)
 
 # Reached by hooks, so compiled with -mgeneral-regs-only and without calls of libc.
-set(RH_RUNTIME_SYNC_HOOK_SOURCES thread.c sync.c budget.c)
+set(RH_RUNTIME_SYNC_HOOK_SOURCES thread.c sync.c loss.c budget.c)

@@ -49,23 +49,6 @@ const volatile void *rt_dead_owners(void)
     return &object;
 }
 
-_Atomic uint64_t rt_sync_losses[RT_SYNC_LOSS_COUNT];
-
-const char *rt_sync_loss_name(enum rt_sync_loss loss)
-{
-    static const char *const names[] = {
-#define RT_SYNC_LOSS_NAME(id, name) name,
-        RT_SYNC_LOSSES(RT_SYNC_LOSS_NAME)
-#undef RT_SYNC_LOSS_NAME
-    };
-    return names[loss];
-}
-
-void rt_sync_lose(enum rt_sync_loss loss)
-{
-    atomic_fetch_add_explicit(&rt_sync_losses[loss], 1, memory_order_relaxed);
-}
-
 /* --- held locks --- */
 
 enum { HELD_KEPT = sizeof(((struct rt_thread *)0)->held) / sizeof(struct rt_held) };

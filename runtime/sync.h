@@ -54,21 +54,4 @@ RT_HIDDEN void rt_mutex_locked(const pthread_mutex_t *mutex);
  * free it: it will fail, or the mutex is recursive and locked more than once. */
 RT_HIDDEN bool rt_mutex_unlocking(const pthread_mutex_t *mutex);
 
-/* What the sync wrappers could not do exactly, by reason: never a wrong report, at worst a race
- * that is not seen. */
-#define RT_SYNC_LOSSES(X)                                                                          \
-    X(BARRIER_UNTRACKED, "barrier without phases: shared between processes, or too many")          \
-    X(BENIGN_TABLE_FULL, "benign race not noted: too many")
-
-enum rt_sync_loss {
-#define RT_SYNC_LOSS_ENUM(id, name) RT_SYNC_LOSS_##id,
-    RT_SYNC_LOSSES(RT_SYNC_LOSS_ENUM)
-#undef RT_SYNC_LOSS_ENUM
-        RT_SYNC_LOSS_COUNT
-};
-
-extern RT_HIDDEN _Atomic uint64_t rt_sync_losses[RT_SYNC_LOSS_COUNT];
-RT_HIDDEN const char *rt_sync_loss_name(enum rt_sync_loss loss);
-RT_HIDDEN void rt_sync_lose(enum rt_sync_loss loss);
-
 #endif

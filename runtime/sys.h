@@ -30,6 +30,11 @@ RT_HIDDEN long rt_sys_futex_wake_shared(_Atomic uint32_t *word);
 RT_HIDDEN void rt_sys_yield(void);
 RT_HIDDEN int64_t rt_sys_monotonic_ns(void);
 
+/* Asks for the pages of zeroed memory, 16 to 4096 bytes of it, that a file shares. False if the
+ * file system has no room for them: a store would then be a fatal SIGBUS. The first and the last 16
+ * bytes are not zero for a moment. */
+RT_HIDDEN bool rt_sys_make_present(void *start, size_t size);
+
 /* Zeroed memory of our own, NULL when there is none. */
 RT_HIDDEN void *rt_map(size_t size);
 RT_HIDDEN void rt_unmap(void *start, size_t size);

@@ -1,12 +1,12 @@
 /*
- * The shared memory between a run and whoever commands it: tasks go in, results, evidence and
- * events come out. The commander makes a file of sizeof(struct rh_shared), maps it, and names it in
- * the run's RACEHIVE_OPTIONS (control=PATH). The run only ever reads and writes memory: it never
- * waits for the file, and goes on if the commander dies. What the run has written stays when it is
+ * The shared memory between a run and its controller: tasks go in; results, findings and events
+ * come out. The controller makes a file of sizeof(struct rh_shared), maps it, and names it in the
+ * run's RACEHIVE_OPTIONS (control=PATH). The run only ever reads and writes memory: it never waits
+ * for the file, and goes on if the controller dies. What the run has written stays when it is
  * killed.
  *
  * All counters only grow, and every record is complete once the word that announces it is set, so
- * the commander may look at any time.
+ * the controller may look at any time.
  */
 #ifndef RACEHIVE_CONTROL_H
 #define RACEHIVE_CONTROL_H
@@ -15,11 +15,11 @@
 #include <stdint.h>
 
 #define RH_SHARED_MAGIC   0x52534852u /* "RHSR" */
-#define RH_SHARED_VERSION 2u
+#define RH_SHARED_VERSION 3u
 #define RH_MAX_TASKS      64u
 #define RH_RING_SIZE      1024u /* events; a power of two */
 #define RH_MAX_IMAGES     64u
-#define RH_MAX_FINDINGS   64u
+#define RH_MAX_FINDINGS   4096u
 #define RH_MAX_FRAMES     32u
 #define RH_MAX_LOCKS      8u
 
@@ -41,7 +41,7 @@ enum rh_race_order { RH_ORDER_PRIMARY, RH_ORDER_ALTERNATE };
 
 /* What a run is asked to do for one candidate. */
 struct rh_task {
-    uint32_t id;       /* the commander's own */
+    uint32_t id;       /* the controller's own */
     uint32_t stage;    /* enum rh_stage */
     uint32_t order;    /* enum rh_race_order: the one to steer to */
     uint32_t pause_us; /* the longest pause */
@@ -106,9 +106,9 @@ _Static_assert(sizeof(struct rh_image_name) == 128, "layout shared by runtime an
 
 enum rh_proof {
     RH_PROOF_UNORDERED, /* no chain of synchronisation leads from the first access to the second */
-    RH_PROOF_COLLISION, /* one thread was held before its access while the other made its own */
-    /* Of a stranger: the value changed while a thread was held before its access; and the processor
-     * saw who wrote it. */
+    RH_PROOF_COLLISION, /* one thread was paused before its access while the other made its own */
+    /* The first access is uninstrumented: the value changed while a thread was paused before its
+     * access; and the processor saw who wrote it. */
     RH_PROOF_CHANGED,
     RH_PROOF_WATCHED,
     RH_PROOF_COUNT
@@ -121,8 +121,8 @@ enum rh_block_kind {
 };
 
 /* One of the two accesses. frames[0] is the site; each place is a return address, so the byte
- * before it belongs to the code meant. A *stranger* is code that is no site of the task: its site
- * has the image RH_NO_IMAGE, and its thread and frames may be missing. */
+ * before it belongs to the code meant. An *uninstrumented access* has no site: its image is
+ * RH_NO_IMAGE, and its thread and frames may be missing. */
 struct rh_finding_side {
     struct rh_site_name site;
     uint32_t thread; /* ids as the runtime counts them: 1 is the main thread; 0 if unknown */
@@ -135,24 +135,30 @@ struct rh_finding_side {
     struct rh_place locks[RH_MAX_LOCKS];
 };
 
-/* A race of a stranger is not one of the task's candidate, but of the site of sides[1] alone. */
+static inline int rh_side_is_uninstrumented(const struct rh_finding_side *side)
+{
+    return side->site.image == RH_NO_IMAGE;
+}
+
+/* Two accesses that race. A finding knows nothing of tasks: the candidate that it answers is the
+ * one of its two sites, whoever came first. A run has each pair of sites at most once in each order
+ * and with each proof. */
 struct rh_finding {
-    _Atomic uint32_t ready; /* set last */
-    uint32_t task;          /* index of the task */
-    uint32_t order;        /* enum rh_race_order: which came first; a stranger has no other place */
     uint32_t proof;        /* enum rh_proof */
-    uint32_t opaque;       /* the process may hold synchronisation that was not seen */
+    uint32_t opaque;       /* 1 << enum rh_opaque: synchronisation that may have been missed */
     uint32_t block;        /* enum rh_block_kind */
     uint32_t block_thread; /* whose stack */
-    uint32_t pause_us;     /* how long the held thread had been held */
-    struct rh_place data;  /* of a global */
-    /* In the order in which they came. */
-    struct rh_finding_side sides[2];
+    /* Set last. Not at the beginning or end, which are stored to when the finding is made room for.
+     */
+    _Atomic uint32_t ready;
+    uint32_t pause_us;               /* how long the paused thread had waited; 0 if none was */
+    struct rh_place data;            /* of a global */
+    struct rh_finding_side sides[2]; /* in the order in which they came */
 };
 
 /* --- the ways in and out --- */
 
-/* The commander writes tasks, then task_count, then adds one to `generation` and wakes it as a
+/* The controller writes tasks, then task_count, then adds one to `generation` and wakes it as a
  * futex; the run switches its keys and then sets `applied` to that generation. Results go on
  * counting if the tasks of the next generation are of the same candidates, by index. */
 struct rh_control {
@@ -202,12 +208,10 @@ struct rh_event {
 _Static_assert(sizeof(struct rh_event) == 48, "layout shared by runtime and tools");
 
 /* Many writers, one reader. A writer takes a position with an atomic addition; when the ring is
- * full it drops the event and counts it in `lost`, it never waits. */
+ * full it drops the event and counts it (RH_LOSS_EVENT), it never waits. */
 struct rh_ring {
     _Atomic uint64_t head; /* next position to write */
     _Atomic uint64_t tail; /* next position to read; only the reader moves it */
-    _Atomic uint64_t lost;
-    uint64_t reserved;
     struct rh_event events[RH_RING_SIZE];
 };
 
@@ -227,6 +231,31 @@ enum rh_opaque {
         RH_OPAQUE_COUNT
 };
 
+/* What a run could not do or keep, counted by reason: one row per reason. None of it makes a wrong
+ * report; each may hide a race or a part of its evidence. */
+#define RH_LOSSES(X)                                                                               \
+    X(FINDING, "findings not kept")                                                                \
+    X(EVENT, "events not kept, the ring was full")                                                 \
+    X(HOOK_NESTED, "accesses not seen, a signal handler ran inside a hook")                        \
+    X(HOOK_NO_THREAD, "accesses not seen, their thread could not be registered")                   \
+    X(BARRIER, "waits at barriers not followed, shared between processes or too many")             \
+    X(BENIGN, "annotations of benign races not noted, too many")                                   \
+    X(UNCOUNTED, "accesses not counted, no memory or too many images")                             \
+    X(KEY_TEXT_READ_ONLY, "keys not switched, text cannot be written")                             \
+    X(KEY_CORES_NOT_SYNCED, "keys not switched, membarrier refused")                               \
+    X(KEY_FOREIGN_BYTE, "keys not switched, their bytes were changed by someone else")             \
+    X(KEY_STACK_ADDRESS, "keys not switched, address relative to the stack pointer or a segment")  \
+    X(KEY_NO_MEMORY, "keys not switched, no memory")
+
+enum rh_loss {
+#define RH_LOSS_ENUM(id, words) RH_LOSS_##id,
+    RH_LOSSES(RH_LOSS_ENUM)
+#undef RH_LOSS_ENUM
+        RH_LOSS_COUNT
+};
+
+/* `findings` comes last: the controller gives the file memory up to there, and what lies behind
+ * costs nothing until it is written. */
 struct rh_shared {
     uint32_t magic;
     uint32_t version;
@@ -235,11 +264,12 @@ struct rh_shared {
     _Atomic uint32_t opaque; /* reasons, 1 << enum rh_opaque */
     _Atomic uint32_t benign; /* races left out because an annotation says they are meant */
     _Atomic uint64_t hook_ns, pause_ns; /* spent so far, as far as it is known */
-    _Atomic uint32_t finding_count;     /* may exceed RH_MAX_FINDINGS: then some were not kept */
+    _Atomic uint64_t losses[RH_LOSS_COUNT];
+    _Atomic uint32_t finding_count; /* places taken in `findings`, never more than it has */
     uint32_t reserved;
-    struct rh_finding findings[RH_MAX_FINDINGS];
     struct rh_image_name images[RH_MAX_IMAGES];
     struct rh_ring ring;
+    struct rh_finding findings[RH_MAX_FINDINGS];
 };
 
 #endif

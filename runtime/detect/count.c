@@ -9,6 +9,7 @@
 #include "hook.h"
 #include "keys.h"
 #include "lock.h"
+#include "loss.h"
 #include "options.h"
 #include "shared.h"
 #include "sys.h"
@@ -34,7 +35,6 @@ static struct thread_counts *alive;
 static struct site_total *totals[MAX_IMAGES];
 static uint64_t total_syncs;
 static uint32_t total_threads;
-static _Atomic uint64_t uncounted; /* no memory, or more images than we keep */
 
 static bool count_start(void)
 {
@@ -68,14 +68,14 @@ static void count_access(struct rt_thread *self, const struct rt_access *a)
         return;
     struct thread_counts *state = state_of(self);
     if (rt_unlikely(!state || image->number >= MAX_IMAGES)) {
-        atomic_fetch_add_explicit(&uncounted, 1, memory_order_relaxed);
+        rt_lose(RH_LOSS_UNCOUNTED);
         return;
     }
     uint64_t *hits = state->hits[image->number];
     if (rt_unlikely(!hits)) {
         hits = rt_map(image->site_count * sizeof *hits);
         if (!hits) {
-            atomic_fetch_add_explicit(&uncounted, 1, memory_order_relaxed);
+            rt_lose(RH_LOSS_UNCOUNTED);
             return;
         }
         __atomic_store_n(&state->hits[image->number], hits, __ATOMIC_RELEASE);
@@ -166,7 +166,6 @@ static void count_after_fork(struct rt_thread *self)
         totals[i] = NULL;
     total_syncs = 0;
     total_threads = 0;
-    atomic_store(&uncounted, 0);
     self->detector = NULL;
 }
 
@@ -193,27 +192,6 @@ static void report_site(int log, uint32_t image, uint32_t site, const struct sit
     }
     rt_line_text(&line, total->threads > NAMED_THREADS ? " ..." : "");
     rt_log_line(log, &line);
-}
-
-static void report_counter(int log, const char *name, uint64_t value)
-{
-    if (!value)
-        return;
-    struct rt_line line = {0};
-    rt_line_text(&line, "count: ");
-    rt_line_number(&line, value);
-    rt_line_text(&line, " left out: ");
-    rt_line_text(&line, name);
-    rt_log_line(log, &line);
-}
-
-static void report_troubles(int log)
-{
-    for (int i = 0; i < RT_DROP_COUNT; i++)
-        report_counter(log, rt_drop_name(i), atomic_load(&rt_drops[i]));
-    for (int i = 0; i < RT_KEY_TROUBLE_COUNT; i++)
-        report_counter(log, rt_key_trouble_name(i), atomic_load(&rt_key_troubles[i]));
-    report_counter(log, "no memory, or too many images", atomic_load(&uncounted));
 }
 
 static void report_summary(int log, uint64_t hits, uint64_t sites)
@@ -251,7 +229,6 @@ static void count_finish(void)
         }
     }
     report_summary(log, hits, sites);
-    report_troubles(log);
     rt_log_close(log);
     rt_unlock(&totals_lock);
 }

@@ -1,25 +1,24 @@
 /* What detectors conclude from an access: see judge.h. */
 #include "judge.h"
 
+#include "findings.h"
 #include "keys.h"
 #include "pause.h"
 
 /* --- collisions --- */
 
-/* The comer's access comes first: the held thread is let go after it. */
+/* The comer's access comes first: the paused thread goes on after it. */
 static void tell_collision(struct rt_thread *self, const struct rt_visit *v,
                            const struct rt_meeting *meeting)
 {
     struct rt_witness comer;
     rt_witness_take(self, v->access, &comer);
-    struct rt_finding f = {.task = v->index,
-                           .order = rt_plan_order_if_first(v),
-                           .proof = RH_PROOF_COLLISION,
-                           .pause_us = meeting->held_us,
-                           .first = &comer,
-                           .second = &meeting->held};
+    const struct rt_finding f = {.proof = RH_PROOF_COLLISION,
+                                 .pause_us = meeting->paused_us,
+                                 .first = &comer,
+                                 .second = &meeting->paused};
     if (rt_finding_report(&f))
-        rt_plan_count(&rt_plan_result(v->index)->raced[f.order]);
+        rt_plan_count(&rt_plan_result(v->index)->raced[rt_plan_order_if_first(v)]);
     rt_plan_note(v->index, RH_SEEN_MEET | RH_SEEN_THREADS);
 }
 
@@ -37,13 +36,9 @@ static void tell_unordered(struct rt_thread *self, const struct rt_visit *v,
 {
     struct rt_witness second;
     rt_witness_take(self, v->access, &second);
-    struct rt_finding f = {.task = v->index,
-                           .order = rt_plan_order_if_second(v),
-                           .proof = RH_PROOF_UNORDERED,
-                           .first = first,
-                           .second = &second};
+    const struct rt_finding f = {.proof = RH_PROOF_UNORDERED, .first = first, .second = &second};
     if (rt_finding_report(&f))
-        rt_plan_count(&rt_plan_result(v->index)->raced[f.order]);
+        rt_plan_count(&rt_plan_result(v->index)->raced[rt_plan_order_if_second(v)]);
 }
 
 void rt_judge_order(struct rt_thread *self, const struct rt_visit *v)

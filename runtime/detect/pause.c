@@ -110,8 +110,8 @@ static bool take_over(struct place *place, const struct rt_thread *self, uint32_
         !atomic_compare_exchange_strong(&place->state, &state, PLACE_MET))
         return false;
     rt_sys_futex_wake(&place->state, 1);
-    rt_witness_copy(&meeting->held, &place->witness);
-    meeting->held_us = (uint32_t)((rt_sys_monotonic_ns() - place->since_ns) / 1000);
+    rt_witness_copy(&meeting->paused, &place->witness);
+    meeting->paused_us = (uint32_t)((rt_sys_monotonic_ns() - place->since_ns) / 1000);
     atomic_store(&place->state, PLACE_FREE);
     return true;
 }

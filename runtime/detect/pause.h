@@ -24,8 +24,8 @@ RT_HIDDEN enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum
                                      const struct rt_access *a, uint32_t us);
 
 struct rt_meeting {
-    struct rt_witness held;
-    uint32_t held_us;
+    struct rt_witness paused;
+    uint32_t paused_us;
 };
 
 /* Whether another thread is held before an access of this side of the task that conflicts; it is

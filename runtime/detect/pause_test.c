@@ -150,14 +150,14 @@ static void test_met(void **state)
     await_waiting(1);
     assert_int_equal(atomic_load(&rt_memory_live), 1);
     assert_true(rt_pause_meet(&fakes[1], 3, RT_SIDE_FIRST, &a, &meeting));
-    assert_int_equal(meeting.held.site.site, 77);
-    assert_int_equal(meeting.held.thread, h.self->id);
-    assert_int_equal(meeting.held.address, 0x1000);
-    assert_int_equal(meeting.held.size, 8);
+    assert_int_equal(meeting.paused.site.site, 77);
+    assert_int_equal(meeting.paused.thread, h.self->id);
+    assert_int_equal(meeting.paused.address, 0x1000);
+    assert_int_equal(meeting.paused.size, 8);
     assert_false(rt_pause_meet(&fakes[1], 3, RT_SIDE_FIRST, &a, &meeting));
     finish(&h);
     assert_int_equal(h.end, RT_PAUSE_MET);
-    assert_true(h.took_ns / 1000 >= meeting.held_us);
+    assert_true(h.took_ns / 1000 >= meeting.paused_us);
     assert_true(h.took_ns < (int64_t)LONG_US * 1000);
 }
 
@@ -214,7 +214,7 @@ static void test_all_places(void **state)
         struct rt_access a = access_at(0x1000 + i * 8, 1);
         struct rt_meeting meeting;
         assert_true(rt_pause_meet(&comer, 3, RT_SIDE_FIRST, &a, &meeting));
-        assert_int_equal(meeting.held.address, 0x1000 + i * 8);
+        assert_int_equal(meeting.paused.address, 0x1000 + i * 8);
     }
     await_waiting(PLACES / 2);
     rt_pause_release_all();
@@ -298,9 +298,9 @@ static void *hold_often(void *arg)
 
 static bool is_whole(const struct rt_meeting *m, uint32_t task, uint32_t *last_holds)
 {
-    uint32_t thread = m->held.site.site >> 24, hold = m->held.site.site & 0xffffff;
-    bool good = m->held.thread == thread && thread >= 1 && thread <= HOLDERS &&
-                m->held.address / 64 == (0x1000 + task * 64) / 64 && m->held.size == 8 &&
+    uint32_t thread = m->paused.site.site >> 24, hold = m->paused.site.site & 0xffffff;
+    bool good = m->paused.thread == thread && thread >= 1 && thread <= HOLDERS &&
+                m->paused.address / 64 == (0x1000 + task * 64) / 64 && m->paused.size == 8 &&
                 hold > last_holds[thread - 1];
     if (good)
         last_holds[thread - 1] = hold;

@@ -193,7 +193,6 @@ static void fill(struct rt_plan *p, const struct rh_task *tasks, uint32_t count)
     }
     for (uint32_t i = 0; i < RH_MAX_TASKS; i++)
         seen_executions[i][0] = seen_executions[i][1] = 0;
-    rt_finding_forget();
 }
 _Static_assert(sizeof(struct rt_plan) % sizeof(uint64_t) == 0, "cleared by words");
 
@@ -298,5 +297,4 @@ void rt_plan_finish(void)
         for (uint32_t side = 0; side < 2; side++)
             atomic_store(&rt_plan_result(i)->executions[side], executions_of(p, i, side));
     publish_costs();
-    rt_findings_log(rt_detector->name);
 }

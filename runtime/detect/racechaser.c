@@ -13,6 +13,7 @@
 #include "budget.h"
 #include "change.h"
 #include "detect.h"
+#include "findings.h"
 #include "judge.h"
 #include "options.h"
 #include "pause.h"
@@ -47,24 +48,20 @@ static bool is_chosen(struct rt_thread *self, uint64_t delay_ns)
     return next_random(self) % MILLION < rt_budget_pause_room(delay_ns);
 }
 
-/* The stranger came first, whoever it is. `stranger` says what the watch has seen of it. */
+/* The uninstrumented access came first. `writer` says what the watch has seen of it. */
 static void tell_uninstrumented(struct rt_thread *self, const struct rt_visit *v,
-                                enum rh_proof proof, uint32_t held_us, struct rt_witness *stranger)
+                                enum rh_proof proof, uint32_t pause_us, struct rt_witness *writer)
 {
-    struct rt_witness held;
-    rt_witness_take(self, v->access, &held);
-    stranger->site = (struct rh_site_name){.image = RH_NO_IMAGE};
-    stranger->address = held.address;
-    stranger->size = held.size;
-    stranger->lock_count = 0;
+    struct rt_witness paused;
+    rt_witness_take(self, v->access, &paused);
+    writer->site = (struct rh_site_name){.image = RH_NO_IMAGE};
+    writer->address = paused.address;
+    writer->size = paused.size;
+    writer->lock_count = 0;
     if (proof == RH_PROOF_CHANGED)
-        stranger->thread = stranger->parent = stranger->frame_count = 0;
-    const struct rt_finding f = {.task = v->index,
-                                 .order = RH_ORDER_ALTERNATE,
-                                 .proof = proof,
-                                 .pause_us = held_us,
-                                 .first = stranger,
-                                 .second = &held};
+        writer->thread = writer->parent = writer->frame_count = 0;
+    const struct rt_finding f = {
+        .proof = proof, .pause_us = pause_us, .first = writer, .second = &paused};
     rt_finding_report(&f);
 }
 
@@ -73,16 +70,15 @@ static void tell_uninstrumented(struct rt_thread *self, const struct rt_visit *v
 static enum rt_pause_end hold(struct rt_thread *self, const struct rt_visit *v, uint32_t us)
 {
     struct rt_change change;
-    struct rt_witness stranger;
+    struct rt_witness writer;
     rt_change_begin(v->access, &change);
     bool is_watched = change.size && rt_watch_ask(self, change.address, change.size);
     enum rt_pause_end end = rt_pause(self, v->index, v->side, v->access, us);
     bool changed = rt_change_end(&change) && end == RT_PAUSE_TIMED_OUT;
-    bool seen = is_watched && rt_watch_end(changed, &stranger);
+    bool seen = is_watched && rt_watch_end(changed, &writer);
     if (changed)
         tell_uninstrumented(self, v, seen ? RH_PROOF_WATCHED : RH_PROOF_CHANGED,
-                            (uint32_t)((rt_sys_monotonic_ns() - change.began_ns) / 1000),
-                            &stranger);
+                            (uint32_t)((rt_sys_monotonic_ns() - change.began_ns) / 1000), &writer);
     return end;
 }
 

@@ -1,7 +1,4 @@
-/*
- * What is remembered of an access until it may turn out to be half of a race, and how two of them
- * become evidence in the shared memory of the run (racehive/control.h).
- */
+/* What is remembered of an access, which may turn out to be one half of a finding (findings.h). */
 #ifndef RH_RUNTIME_WITNESS_H
 #define RH_RUNTIME_WITNESS_H
 
@@ -39,22 +36,5 @@ static inline bool rt_overlaps(uintptr_t a, uint64_t a_size, uintptr_t b, uint64
 {
     return a < b ? b_size && b - a < a_size : a_size && a - b < b_size;
 }
-
-/* A race of a task: `first` came before `second`. Kept unless an equal one (task, order, proof) is
- * there already or an annotation says that it is meant; false in the latter case. */
-struct rt_finding {
-    uint32_t task;
-    enum rh_race_order order;
-    enum rh_proof proof;
-    uint32_t pause_us;
-    const struct rt_witness *first, *second;
-};
-RT_HIDDEN bool rt_finding_report(const struct rt_finding *f);
-
-/* Writes what was found to the log, for a run whose shared memory nobody reads. */
-RT_HIDDEN void rt_findings_log(const char *detector);
-
-/* The tasks are new ones: findings of the old do not count as equal. */
-RT_HIDDEN void rt_finding_forget(void);
 
 #endif

@@ -24,6 +24,7 @@
  * They are places in our table, and a place is free again when the last thread has left it.
  */
 #include "intercept/real.h"
+#include "loss.h"
 #include "sync.h"
 
 enum { GROUPS = 64, GROUP_SIZE = 8 };
@@ -181,7 +182,7 @@ RT_WRAPPER(int, pthread_barrier_wait, (pthread_barrier_t * b))
     struct place *place = find_place((uintptr_t)b);
     if (place)
         return wait_tracked(b, place);
-    rt_sync_lose(RT_SYNC_LOSS_BARRIER_UNTRACKED);
+    rt_lose(RH_LOSS_BARRIER);
     rt_sync(RT_SYNC_BARRIER_ARRIVE, b);
     int result = RT_REAL(pthread_barrier_wait)(b);
     rt_sync(RT_SYNC_BARRIER_LEAVE, b);

@@ -20,9 +20,8 @@
 
 struct rh_execution {
     struct rh_runs_task tasks[RH_MAX_TASKS];
-    uint64_t uninstrumented[RH_MAX_TASKS][2];
-    bool wants_uninstrumented;
     size_t task_count;
+    struct rh_execution_namer namer;
     uint32_t longest_pause_us;
     struct rh_page page;
     pid_t pid;
@@ -168,10 +167,7 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     e->task_count = request->task_count < RH_MAX_TASKS ? request->task_count : RH_MAX_TASKS;
     if (e->task_count)
         memcpy(e->tasks, request->tasks, e->task_count * sizeof *e->tasks);
-    e->wants_uninstrumented = request->uninstrumented != NULL;
-    if (e->wants_uninstrumented)
-        memcpy(e->uninstrumented, request->uninstrumented,
-               e->task_count * sizeof *e->uninstrumented);
+    e->namer = request->namer;
     enum rh_status status = rh_page_make(&e->page);
     if (status == RH_OK) {
         write_tasks(e, request->skips, request->build_id);
@@ -223,67 +219,92 @@ bool rh_execution_is_steered(const struct rh_execution *e)
     return false;
 }
 
+/* --- findings --- */
+
 /* That no order was seen proves something only where all synchronisation is seen. */
-static bool is_proved(const struct rh_finding *race)
+static bool is_proved(const struct rh_finding *finding)
 {
-    return race->proof != RH_PROOF_UNORDERED || !race->opaque;
+    return finding->proof != RH_PROOF_UNORDERED || !finding->opaque;
 }
 
-/* A stranger's race says nothing of the task's candidate: it is an entry of its own. Its position
- * among the answers, or false if there is none to be had. */
-static bool find_uninstrumented(const struct rh_execution *e, const struct rh_finding *race,
-                                struct rh_execution_ending *ending, size_t *position)
+/* The site of a side, by its number in the program's sidecar. False if it is of another image,
+ * whose sites the sidecar does not have. */
+static bool read_site(const struct rh_finding_side *side, uint32_t *site)
 {
-    const struct rh_runs_task *task = &e->tasks[race->task];
-    uint32_t site = race->sides[1].site.site;
-    if (!e->wants_uninstrumented ||
-        (site != task->candidate.first && site != task->candidate.second))
-        return false;
+    bool is_uninstrumented = rh_side_is_uninstrumented(side);
+    *site = is_uninstrumented ? RH_RUNS_UNINSTRUMENTED : side->site.site;
+    return is_uninstrumented || side->site.image == 0;
+}
+
+static bool is_pair(const struct rh_runs_candidate *c, uint32_t a, uint32_t b)
+{
+    return (c->first == a && c->second == b) || (c->first == b && c->second == a);
+}
+
+/* The candidate that two sites are, whether or not the run was asked about it. */
+static bool name_pair(const struct rh_execution *e, uint32_t a, uint32_t b,
+                      struct rh_runs_candidate *candidate)
+{
+    for (size_t i = 0; i < e->task_count; i++)
+        if (is_pair(&e->tasks[i].candidate, a, b)) {
+            *candidate = e->tasks[i].candidate;
+            return true;
+        }
+    return e->namer.name && e->namer.name(e->namer.context, a, b, candidate);
+}
+
+/* The answer about a candidate: that to a task, or one behind these, which is made if need be. */
+static struct rh_runs_answer *answer_about(const struct rh_execution *e,
+                                           struct rh_execution_ending *ending,
+                                           const struct rh_runs_candidate *candidate,
+                                           enum rh_race_order order)
+{
+    for (size_t i = 0; i < e->task_count; i++)
+        if (e->tasks[i].candidate.id == candidate->id)
+            return &ending->answers.data[i];
+    for (size_t i = 0; i < ending->found.len; i++)
+        if (ending->found.data[i].candidate.id == candidate->id)
+            return &ending->answers.data[e->task_count + i];
     const struct rh_runs_task found = {
-        .candidate = {.id = e->uninstrumented[race->task][site != task->candidate.first],
-                      .first = site,
-                      .second = RH_RUNS_UNINSTRUMENTED},
-        .stage = task->stage,
-        .order = RH_ORDER_ALTERNATE,
-        .pause_us = task->pause_us,
-    };
-    size_t at = 0;
-    while (at < ending->found_count && ending->found[at].candidate.id != found.candidate.id)
-        at++;
-    if (at == ending->found_count)
-        ending->found[ending->found_count++] = found;
-    *position = e->task_count + at;
-    return true;
+        .candidate = *candidate, .stage = RH_STAGE_CONTEXT, .order = order};
+    const struct rh_runs_answer none = {0};
+    rh_vec_push(&ending->found, found);
+    rh_vec_push(&ending->answers, none);
+    return &rh_vec_last(&ending->answers);
 }
 
-static void read_races(const struct rh_execution *e, struct rh_execution_ending *ending)
+static void read_finding(const struct rh_execution *e, const struct rh_finding *finding,
+                         struct rh_execution_ending *ending)
+{
+    uint32_t first, second;
+    struct rh_runs_candidate candidate;
+    if (!atomic_load(&finding->ready) || finding->proof >= RH_PROOF_COUNT ||
+        !read_site(&finding->sides[0], &first) || !read_site(&finding->sides[1], &second) ||
+        !name_pair(e, first, second, &candidate)) {
+        ending->end.losses[RH_LOSS_FINDING]++;
+        return;
+    }
+    const struct rh_runs_finding kept = {
+        .candidate = candidate.id,
+        .order = candidate.first == first ? RH_ORDER_PRIMARY : RH_ORDER_ALTERNATE,
+        .proved = is_proved(finding),
+        .finding = *finding,
+        .images = e->page.shared->images,
+    };
+    struct rh_runs_answer *answer = answer_about(e, ending, &candidate, kept.order);
+    if (kept.proved)
+        answer->raced[kept.order] = true;
+    else
+        answer->suspected = true;
+    answer->collided |= finding->proof != RH_PROOF_UNORDERED;
+    rh_vec_push(&ending->findings, kept);
+}
+
+static void read_findings(const struct rh_execution *e, struct rh_execution_ending *ending)
 {
     uint32_t count = atomic_load(&e->page.shared->finding_count);
-    for (uint32_t i = 0; i < count && i < RH_MAX_FINDINGS; i++) {
-        const struct rh_finding *race = &e->page.shared->findings[i];
-        if (!atomic_load(&race->ready) || race->task >= e->task_count ||
-            race->proof >= RH_PROOF_COUNT)
-            continue;
-        bool is_uninstrumented = race->proof == RH_PROOF_CHANGED || race->proof == RH_PROOF_WATCHED;
-        size_t position = race->task;
-        if (is_uninstrumented && !find_uninstrumented(e, race, ending, &position))
-            continue;
-        struct rh_runs_answer *answer = &ending->answers[position];
-        bool proved = is_proved(race);
-        if (proved)
-            answer->raced[race->order == RH_ORDER_ALTERNATE] = true;
-        else
-            answer->suspected = true;
-        answer->collided |= race->proof != RH_PROOF_UNORDERED;
-        ending->races[ending->race_count++] = (struct rh_runs_finding){
-            .candidate = is_uninstrumented ? ending->found[position - e->task_count].candidate.id
-                                           : e->tasks[race->task].candidate.id,
-            .order = race->order == RH_ORDER_ALTERNATE,
-            .proved = proved,
-            .finding = *race,
-            .images = e->page.shared->images,
-        };
-    }
+    for (uint32_t i = 0; i < count && i < RH_MAX_FINDINGS; i++)
+        read_finding(e, &e->page.shared->findings[i], ending);
 }
 
 /* A first access that every thread learned of speaks against a race only if the two sites met. */
@@ -293,22 +314,14 @@ static bool saw_order(const struct rh_result *result, uint32_t seen)
            (seen & RH_SEEN_MEET && atomic_load(&result->learned));
 }
 
-/* Signals by which a program dies of itself. */
-static bool is_crash(int signal)
-{
-    return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
-           signal == SIGABRT;
-}
-
 static void read_answer(const struct rh_execution *e, size_t task, const struct rh_runs_end *end,
                         struct rh_runs_answer *answer)
 {
     const struct rh_result *result = &e->page.shared->results[task];
-    bool failed = is_crash(end->signal) && !end->hung;
     answer->seen = atomic_load(&result->seen);
     answer->timed_out = atomic_load(&result->timeouts) > 0;
     answer->exhausted = answer->timed_out && e->tasks[task].pause_us >= e->longest_pause_us;
-    answer->crashed = failed && is_steered(e, task);
+    answer->crashed = rh_runs_crashed(end) && is_steered(e, task);
     answer->hung = end->hung && is_steered(e, task);
     for (int i = 0; i < 2; i++)
         answer->executions[i] = atomic_load(&result->executions[i]);
@@ -322,11 +335,12 @@ static void read_answer(const struct rh_execution *e, size_t task, const struct 
         answer->outcome = RH_OUTCOME_NOT_SEEN;
 }
 
-/* Of a stranger nothing is known but that it raced. */
+/* Of what was found beside the tasks nothing is known but the findings. */
 static void read_found(const struct rh_runs_end *end, struct rh_runs_answer *answer)
 {
-    answer->outcome = RH_OUTCOME_RACE;
-    answer->crashed = is_crash(end->signal) && !end->hung;
+    bool raced = answer->raced[0] || answer->raced[1];
+    answer->outcome = raced ? RH_OUTCOME_RACE : RH_OUTCOME_NOT_SEEN;
+    answer->crashed = rh_runs_crashed(end);
     answer->hung = end->hung;
 }
 
@@ -338,7 +352,7 @@ static bool has_started(const struct rh_shared *page)
 
 void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_ending *ending)
 {
-    memset(ending, 0, sizeof *ending);
+    *ending = (struct rh_execution_ending){0};
     if (!e->is_over) {
         while (waitpid(e->pid, &e->status, 0) < 0 && errno == EINTR)
             continue;
@@ -355,11 +369,23 @@ void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_
         .hook_ns = atomic_load(&e->page.shared->hook_ns),
         .pause_ns = atomic_load(&e->page.shared->pause_ns),
     };
-    read_races(e, ending);
+    for (int i = 0; i < RH_LOSS_COUNT; i++)
+        ending->end.losses[i] = atomic_load(&e->page.shared->losses[i]);
     for (size_t i = 0; i < e->task_count; i++)
-        read_answer(e, i, &ending->end, &ending->answers[i]);
-    for (size_t i = 0; i < ending->found_count; i++)
-        read_found(&ending->end, &ending->answers[e->task_count + i]);
+        rh_vec_push(&ending->answers, (struct rh_runs_answer){0});
+    read_findings(e, ending);
+    for (size_t i = 0; i < ending->answers.len; i++)
+        if (i < e->task_count)
+            read_answer(e, i, &ending->end, &ending->answers.data[i]);
+        else
+            read_found(&ending->end, &ending->answers.data[i]);
+}
+
+void rh_execution_ending_release(struct rh_execution_ending *ending)
+{
+    rh_vec_free(&ending->answers);
+    rh_vec_free(&ending->found);
+    rh_vec_free(&ending->findings);
 }
 
 void rh_execution_free(struct rh_execution *e)

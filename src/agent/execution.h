@@ -11,11 +11,19 @@
 #define RH_AGENT_EXECUTION_H
 
 #include "base/status.h"
+#include "base/vec.h"
 #include "store/runs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Which candidate two sites are, given in the order in which they came: for findings that are of no
+ * task. One of the two may be RH_RUNS_UNINSTRUMENTED. False if there are no such sites. */
+struct rh_execution_namer {
+    bool (*name)(void *context, uint32_t a, uint32_t b, struct rh_runs_candidate *candidate);
+    void *context;
+};
 
 /* The program is killed if the caller dies before it. */
 struct rh_execution_request {
@@ -25,24 +33,20 @@ struct rh_execution_request {
     const char *build_id; /* of the program, lower-case hexadecimal; NULL: not known */
     const struct rh_runs_task *tasks;
     const uint32_t *skips; /* for each task: executions to let pass before its pause */
-    /* For each task's two sites: the id of what it may have with an uninstrumented access. NULL:
-     * not wanted. */
-    const uint64_t (*uninstrumented)[2];
     size_t task_count;
     uint32_t longest_pause_us; /* a pause of this length that times out is exhausted */
     int input;                 /* its standard input; -1: the caller's */
     bool is_quiet;             /* its output goes nowhere */
     bool is_apart;             /* in a process group of its own */
+    struct rh_execution_namer namer;
 };
 
+/* What a run came to. Release it with rh_execution_ending_release. */
 struct rh_execution_ending {
     struct rh_runs_end end;
-    /* Behind those to the tasks, the answers to what was found beside them. */
-    struct rh_runs_answer answers[RH_MAX_TASKS + RH_MAX_FINDINGS];
-    struct rh_runs_task found[RH_MAX_FINDINGS];
-    size_t found_count;
-    struct rh_runs_finding races[RH_MAX_FINDINGS];
-    size_t race_count;
+    RH_VEC(struct rh_runs_answer) answers; /* to the tasks, then to `found` */
+    RH_VEC(struct rh_runs_task) found;     /* candidates with findings that were no tasks */
+    RH_VEC(struct rh_runs_finding) findings;
     bool started; /* the runtime was there: the program is instrumented and not switched off */
 };
 
@@ -65,9 +69,11 @@ bool rh_execution_is_steered(const struct rh_execution *execution);
 void rh_execution_signal(const struct rh_execution *execution, int signal);
 
 /* Waits for the end of the program and reads its answers. `hung`: the caller ended it because it
- * did not come to an end. What the races point to lives until the execution is freed. */
+ * did not come to an end. What the findings point to lives until the execution is freed. */
 void rh_execution_finish(struct rh_execution *execution, bool hung,
                          struct rh_execution_ending *ending);
+
+void rh_execution_ending_release(struct rh_execution_ending *ending);
 
 /* Frees it; a program that still runs is killed. */
 void rh_execution_free(struct rh_execution *execution);

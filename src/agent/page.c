@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -84,7 +85,8 @@ enum rh_status rh_page_make(struct rh_page *page)
     page->fd = make_locked_file(&page->path);
     if (page->fd < 0)
         return rh_fail_errno(RH_ERR_IO, "cannot make a control page");
-    if (posix_fallocate(page->fd, 0, sizeof *page->shared) != 0)
+    if (posix_fallocate(page->fd, 0, offsetof(struct rh_shared, findings)) != 0 ||
+        ftruncate(page->fd, sizeof *page->shared) != 0)
         return rh_fail(RH_ERR_IO, "no room for the control page %s", page->path);
     void *shared =
         mmap(NULL, sizeof *page->shared, PROT_READ | PROT_WRITE, MAP_SHARED, page->fd, 0);

@@ -226,6 +226,19 @@ static enum rh_status report(struct session *s, bool *raced)
     return status;
 }
 
+/* What the runs of this command could not do or keep; nothing is dropped silently. */
+static void show_losses(const uint64_t *losses)
+{
+    static const char *const words[] = {
+#define LOSS_WORDS(id, words) words,
+        RH_LOSSES(LOSS_WORDS)
+#undef LOSS_WORDS
+    };
+    for (int i = 0; i < RH_LOSS_COUNT; i++)
+        if (losses[i])
+            rh_log_warn("%s: %" PRIu64, words[i], losses[i]);
+}
+
 static int choose_exit(const struct options *o, bool raced, const struct rh_crowd_result *result)
 {
     if (result->interrupted)
@@ -271,6 +284,7 @@ static enum rh_status run(const struct rh_args *args, struct options *options)
         status = rh_crowd_run(s.pool, s.runs, &crowd, &result);
         if (status == RH_OK)
             status = report(&s, &raced);
+        show_losses(result.losses);
         if (status == RH_OK)
             rh_cli_exit_status = choose_exit(options, raced, &result);
     }

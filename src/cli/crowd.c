@@ -141,6 +141,11 @@ static bool assign(struct crowd *c, struct job *job)
     return true;
 }
 
+static bool name_pair(void *pool, uint32_t a, uint32_t b, struct rh_runs_candidate *candidate)
+{
+    return rh_pool_name(pool, a, b, candidate);
+}
+
 static enum rh_status start(struct crowd *c, struct job *job)
 {
     const struct rh_crowd_options *o = c->options;
@@ -159,12 +164,12 @@ static enum rh_status start(struct crowd *c, struct job *job)
         .build_id = o->build_id,
         .tasks = a->tasks,
         .skips = a->skips,
-        .uninstrumented = (const uint64_t(*)[2])a->uninstrumented,
         .task_count = a->count,
         .longest_pause_us = o->longest_pause_us,
         .input = job->input,
         .is_quiet = c->is_many && !is_first && !o->shows_output,
         .is_apart = c->is_many,
+        .namer = {.name = name_pair, .context = c->pool},
     };
     status = rh_execution_start(&request, &job->execution);
     job->ended_at = 0;
@@ -202,9 +207,26 @@ static bool is_said_to_misbehave(const struct crowd *c)
            ask_whether_it_misbehaved(c->options->program);
 }
 
+/* Enters what a run came to in the store and tells the pool. */
+static enum rh_status keep(struct crowd *c, const struct job *job,
+                           const struct rh_execution_ending *ending)
+{
+    size_t asked = job->assignment.count;
+    enum rh_status status = RH_OK;
+    if (ending->found.len > 0)
+        status = rh_runs_add_found(c->runs, job->run, asked, ending->found.data, ending->found.len);
+    if (status == RH_OK)
+        status = rh_runs_complete(c->runs, job->run, &ending->end, ending->answers.data,
+                                  ending->answers.len, ending->findings.data, ending->findings.len);
+    if (status == RH_OK)
+        status =
+            rh_pool_completed(c->pool, &job->assignment, ending->found.data, ending->found.len);
+    return status;
+}
+
 static enum rh_status complete(struct crowd *c, struct job *job)
 {
-    static struct rh_execution_ending ending; /* large, and only one at a time */
+    struct rh_execution_ending ending;
     bool hung = job->ended_at != 0 || is_said_to_misbehave(c);
     rh_execution_finish(job->execution, hung, &ending);
     int exit_status = shell_status(&ending.end);
@@ -216,16 +238,11 @@ static enum rh_status complete(struct crowd *c, struct job *job)
         rh_log_warn("%s did not start Racehive's runtime: was it switched off, or replaced by a "
                     "program without it?",
                     c->options->program);
-    size_t asked = job->assignment.count, found = ending.found_count;
-    enum rh_status status = RH_OK;
-    if (found > 0)
-        status = rh_runs_add_found(c->runs, job->run, asked, ending.found, found);
-    if (status == RH_OK)
-        status = rh_runs_complete(c->runs, job->run, &ending.end, ending.answers, asked + found,
-                                  ending.races, ending.race_count);
-    if (status == RH_OK)
-        status = rh_pool_completed(c->pool, &job->assignment);
+    for (int i = 0; i < RH_LOSS_COUNT; i++)
+        c->result->losses[i] += ending.end.losses[i];
+    enum rh_status status = keep(c, job, &ending);
     c->result->completed++;
+    rh_execution_ending_release(&ending);
     rh_execution_free(job->execution);
     job->execution = NULL;
     return status;

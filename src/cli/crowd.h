@@ -30,6 +30,7 @@ struct rh_crowd_result {
     uint64_t completed;
     int exit_status; /* of the first run that did not end well, as a shell shows it; else 0 */
     int interrupted; /* the signal, or 0 */
+    uint64_t losses[RH_LOSS_COUNT];
 };
 
 enum rh_status rh_crowd_run(struct rh_pool *pool, struct rh_runs *runs,

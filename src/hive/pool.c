@@ -21,7 +21,6 @@ enum sites {
 
 struct entry {
     struct rh_runs_candidate candidate;
-    uint64_t uninstrumented[2]; /* as in struct rh_assignment */
     uint32_t score;
     uint64_t attempts;  /* completed runs that were to validate it */
     uint64_t explored;  /* of these, since it is a true race: for what comes of it */
@@ -39,7 +38,9 @@ struct rh_pool {
     struct rh_candidates *candidates;
     struct rh_candidates_totals totals;
     RH_VEC(struct entry) entries;
-    struct rh_map by_id;   /* -> position in entries */
+    struct rh_map by_id;                     /* -> position in entries */
+    const struct rh_sidecar_site *all_sites; /* of the program, by number */
+    uint32_t site_count;
     struct rh_map sites;   /* those that were watched, by number -> enum sites */
     size_t open;           /* entries that are no true races */
     size_t cursors[SITES]; /* where screening goes on */
@@ -129,8 +130,6 @@ static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candid
     rh_map_put(&pool->by_id, c->id, pool->entries.len);
     struct entry e = {
         .candidate = {.id = c->id, .first = c->first->number, .second = c->second->number},
-        .uninstrumented = {rh_candidate_uninstrumented(c->first),
-                           rh_candidate_uninstrumented(c->second)},
         .score = c->score,
         .same = c->first->number == c->second->number,
     };
@@ -162,6 +161,8 @@ enum rh_status rh_pool_open(struct rh_sidecar *sidecar, struct rh_runs *runs,
     p->runs = runs;
     p->random = options->seed * 0x9e3779b97f4a7c15ull + 1;
     enum rh_status status = rh_candidates_open(sidecar, NULL, &p->candidates);
+    if (status == RH_OK)
+        status = rh_sidecar_load_sites(sidecar, &p->all_sites, &p->site_count);
     if (status == RH_OK) {
         rh_candidates_count(p->candidates, &p->totals);
         status = refill(p);
@@ -239,7 +240,6 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
                      uint32_t skip)
 {
     a->skips[a->count] = skip;
-    memcpy(a->uninstrumented[a->count], e->uninstrumented, sizeof e->uninstrumented);
     a->tasks[a->count++] = task;
     e->in_flight += task.stage != RH_STAGE_CONTEXT;
 }
@@ -480,17 +480,49 @@ void rh_pool_abandoned(struct rh_pool *pool, const struct rh_assignment *a)
         find(pool, a->tasks[i].candidate.id)->in_flight--;
 }
 
-enum rh_status rh_pool_completed(struct rh_pool *pool, const struct rh_assignment *a)
+/* Looks a candidate up again, if it is in the pool. */
+static enum rh_status renew(struct rh_pool *pool, uint64_t candidate)
+{
+    if (!rh_map_has(&pool->by_id, candidate))
+        return RH_OK;
+    struct entry *e = find(pool, candidate);
+    bool was_open = !is_true_race(e);
+    enum rh_status status = load_state(pool, e);
+    pool->open -= was_open && is_true_race(e);
+    return status;
+}
+
+enum rh_status rh_pool_completed(struct rh_pool *pool, const struct rh_assignment *a,
+                                 const struct rh_runs_task *found, size_t found_count)
 {
     rh_pool_abandoned(pool, a);
     enum rh_status status = RH_OK;
-    for (size_t i = 0; i < a->count && status == RH_OK; i++) {
-        struct entry *e = find(pool, a->tasks[i].candidate.id);
-        bool was_open = !is_true_race(e);
-        status = load_state(pool, e);
-        pool->open -= was_open && is_true_race(e);
-    }
+    for (size_t i = 0; i < a->count && status == RH_OK; i++)
+        status = renew(pool, a->tasks[i].candidate.id);
+    for (size_t i = 0; i < found_count && status == RH_OK; i++)
+        status = renew(pool, found[i].candidate.id);
     return status == RH_OK ? refill(pool) : status;
+}
+
+bool rh_pool_name(const struct rh_pool *pool, uint32_t a, uint32_t b,
+                  struct rh_runs_candidate *candidate)
+{
+    if (a == RH_RUNS_UNINSTRUMENTED) {
+        a = b;
+        b = RH_RUNS_UNINSTRUMENTED;
+    }
+    if (a >= pool->site_count || (b >= pool->site_count && b != RH_RUNS_UNINSTRUMENTED))
+        return false;
+    const struct rh_sidecar_site *first = &pool->all_sites[a];
+    if (b == RH_RUNS_UNINSTRUMENTED) {
+        *candidate = (struct rh_runs_candidate){rh_candidate_uninstrumented(first), a, b};
+        return true;
+    }
+    const struct rh_sidecar_site *second = &pool->all_sites[b];
+    bool in_order = rh_sidecar_compare_places(first, second) <= 0;
+    *candidate = (struct rh_runs_candidate){rh_candidate_id(first, second), in_order ? a : b,
+                                            in_order ? b : a};
+    return true;
 }
 
 void rh_pool_count(const struct rh_pool *pool, struct rh_pool_counts *counts)

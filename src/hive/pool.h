@@ -52,8 +52,6 @@ void rh_pool_close(struct rh_pool *pool);
 struct rh_assignment {
     struct rh_runs_task tasks[RH_MAX_TASKS];
     uint32_t skips[RH_MAX_TASKS];
-    /* Of each task's two sites, the id of what it may have with an uninstrumented access. */
-    uint64_t uninstrumented[RH_MAX_TASKS][2];
     size_t count;
     size_t validating; /* the first ones validate */
 };
@@ -75,10 +73,18 @@ bool rh_pool_draw(struct rh_pool *pool, struct rh_pool_share *share);
 bool rh_pool_assign_user(struct rh_pool *pool, const struct rh_pool_share *share, uint32_t attempt,
                          struct rh_assignment *assignment);
 
-/* A run has been completed in the store: what it was asked is looked up there again. */
-enum rh_status rh_pool_completed(struct rh_pool *pool, const struct rh_assignment *assignment);
+/* A run has been completed in the store: what it was asked, and what it found beside, is looked up
+ * there again. */
+enum rh_status rh_pool_completed(struct rh_pool *pool, const struct rh_assignment *assignment,
+                                 const struct rh_runs_task *found, size_t found_count);
 /* A run came to nothing: what it was asked is free again. */
 void rh_pool_abandoned(struct rh_pool *pool, const struct rh_assignment *assignment);
+
+/* The candidate of two sites, given in any order. One of them may be RH_RUNS_UNINSTRUMENTED: then
+ * it is the entry of what the other has with uninstrumented code. False if there are no such sites.
+ */
+bool rh_pool_name(const struct rh_pool *pool, uint32_t a, uint32_t b,
+                  struct rh_runs_candidate *candidate);
 
 struct rh_pool_counts {
     uint64_t true_races;

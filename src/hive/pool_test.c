@@ -154,7 +154,7 @@ static void complete(const struct rh_assignment *a, const struct rh_runs_answer 
         answers[i] = *answer;
     assert_status(RH_OK, rh_runs_begin(runs, 0, a->tasks, a->count, &run));
     assert_status(RH_OK, rh_runs_complete(runs, run, &end, answers, a->count, NULL, 0));
-    assert_status(RH_OK, rh_pool_completed(pool, a));
+    assert_status(RH_OK, rh_pool_completed(pool, a, NULL, 0));
 }
 
 /* One run of one task; the candidate. */
@@ -327,7 +327,7 @@ static void test_sites_that_do_not_run_wait(void **state)
         }
         assert_status(RH_OK, rh_runs_begin(runs, 0, a.tasks, a.count, &run));
         assert_status(RH_OK, rh_runs_complete(runs, run, &end, answers, a.count, NULL, 0));
-        assert_status(RH_OK, rh_pool_completed(pool, &a));
+        assert_status(RH_OK, rh_pool_completed(pool, &a, NULL, 0));
     }
     /* Six candidates of 120; an eighth is for the others. */
     assert_true(awake > 3 * asleep);

@@ -468,7 +468,7 @@ void rh_candidates_restart(struct rh_candidates *c, const struct rh_candidates_f
     start_portion(c, 0);
 }
 
-static uint64_t identify(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b)
+uint64_t rh_candidate_id(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b)
 {
     struct rh_hash hash;
     bool in_order = a->fingerprint <= b->fingerprint;
@@ -496,7 +496,7 @@ static void make_candidate(const struct rh_candidates *c, const struct member *a
         b = other;
     }
     *out = (struct rh_candidate){
-        .id = identify(a->site, b->site),
+        .id = rh_candidate_id(a->site, b->site),
         .score = present(c)->score,
         .first = a->site,
         .second = b->site,

@@ -29,6 +29,9 @@ struct rh_candidate {
     const struct rh_sidecar_group *group;
 };
 
+/* The id of the candidate of two sites, in either order. */
+uint64_t rh_candidate_id(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b);
+
 /* The id of what a site has with code that is no site, or unknown: no candidate, but an entry of
  * its own in the store of runs. */
 uint64_t rh_candidate_uninstrumented(const struct rh_sidecar_site *site);

@@ -147,14 +147,19 @@ struct rh_runs_end {
     bool hung;       /* it was ended because it did not come to an end */
     uint32_t opaque; /* 1 << enum rh_opaque, or'ed */
     uint64_t wall_ns, hook_ns, pause_ns;
+    uint64_t losses[RH_LOSS_COUNT]; /* what the run could not do or keep */
 };
+
+/* Whether the program crashed: it died of a signal that it brought upon itself, and was not ended.
+ */
+bool rh_runs_crashed(const struct rh_runs_end *end);
 
 /* A finding of one run and the candidate it answers. Strings of images by index. */
 struct rh_runs_finding {
     uint64_t candidate;
     enum rh_race_order order;           /* which of the candidate's two sites came first */
     bool proved;                        /* else suspected */
-    struct rh_finding finding;          /* `task` and `ready` have no meaning here */
+    struct rh_finding finding;          /* `ready` has no meaning here */
     const struct rh_image_name *images; /* RH_MAX_IMAGES of them */
 };
 

@@ -135,9 +135,6 @@ bool rh_runs_take32(sqlite3_stmt *row, int column, uint64_t most, uint32_t *numb
  * wrote over it. */
 struct rh_db_value rh_runs_counter(uint64_t number);
 
-/* Whether the program crashed: it died of a signal that it brought upon itself. */
-bool rh_runs_crashed(const struct rh_runs_end *end);
-
 /* What the runs so far say of a candidate, and how a run changes it: `answers` are those to the
  * tasks of `run` about the candidate at `tasks[at]`, of which it is the first. */
 void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,

@@ -60,7 +60,6 @@ static void copy_clean(struct rh_finding *copy, const struct rh_finding *race)
 {
     memcpy(copy, race, sizeof *copy);
     copy->ready = 0;
-    copy->task = 0;
     for (int i = 0; i < 2; i++) {
         struct rh_finding_side *side = &copy->sides[i];
         memset(&side->frames[side->frame_count], 0,

@@ -1,15 +1,11 @@
 /* What one run changes in what is known of a candidate. Nothing here touches the file. */
 #include "store/runs_int.h"
 
-#include <signal.h>
+#include "racehive/signals.h"
 
 bool rh_runs_crashed(const struct rh_runs_end *end)
 {
-    static const int own[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (end->signal == own[i])
-            return !end->hung;
-    return false;
+    return rh_signal_is_crash(end->signal) && !end->hung;
 }
 
 /* All that one run says of one candidate, from the answers to one or more tasks. */

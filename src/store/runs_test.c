@@ -419,7 +419,6 @@ static void a_race_comes_back_with_its_images(void **state)
     struct rh_finding original = race.finding;
     /* What has no meaning is not kept: it may hold anything. */
     race.finding.ready = 1;
-    race.finding.task = 9;
     race.finding.sides[0].frames[2].offset = 0xdead;
     race.finding.sides[1].locks[2].offset = 0xdead;
     race.finding.sides[1].locks[1].offset = 0x7fff12345678;

@@ -145,9 +145,9 @@ def check_idle():
 def check_control():
     """A task given while the program runs switches that site on, and nothing else."""
     program = build("until_closed.c")
-    tool = os.path.join(FOLDER.name, "commander")
+    tool = os.path.join(FOLDER.name, "controller")
     subprocess.run(["cc", "-I", os.path.join(HERE, "..", "..", "include"),
-                    os.path.join(HERE, "commander.c"), "-o", tool], check=True)
+                    os.path.join(HERE, "controller.c"), "-o", tool], check=True)
     racehive = os.path.join(os.path.dirname(CC), "racehive")
     listing = subprocess.run([racehive, "sites", "--json", program], check=True,
                              stdout=subprocess.PIPE).stdout

@@ -1,6 +1,6 @@
 /*
- * Commands a run through its control page: starts PROGRAM with no task, asks for SITE while it
- * runs, waits until that is done, lets the program end, and prints the events. Usage: commander
+ * Controls a run through its control page: starts PROGRAM with no task, asks for SITE while it
+ * runs, waits until that is done, lets the program end, and prints the events. Usage: controller
  * FILE SITE PROGRAM. The program runs until its standard input closes.
  */
 #include <fcntl.h>
@@ -74,7 +74,7 @@ static int wait_applied(struct rh_control *control)
     return 1;
 }
 
-static void print_events(struct rh_ring *ring)
+static void print_events(const struct rh_ring *ring, uint64_t lost)
 {
     uint64_t head = atomic_load(&ring->head);
     for (uint64_t n = 0; n < head && n < RH_RING_SIZE; n++) {
@@ -83,7 +83,7 @@ static void print_events(struct rh_ring *ring)
             printf("%s %llu %llu %llu\n", names[e->kind], (unsigned long long)e->words[0],
                    (unsigned long long)e->words[1], (unsigned long long)e->words[2]);
     }
-    printf("lost %llu\n", (unsigned long long)atomic_load(&ring->lost));
+    printf("lost %llu\n", (unsigned long long)lost);
 }
 
 int main(int argc, char **argv)
@@ -98,6 +98,6 @@ int main(int argc, char **argv)
     usleep(50000); /* the more it runs the more it counts; none of it is needed */
     close(input);
     waitpid(child, &status, 0);
-    print_events(&page->ring);
+    print_events(&page->ring, atomic_load(&page->losses[RH_LOSS_EVENT]));
     return bad || status != 0;
 }

@@ -1,0 +1,260 @@
+/*
+ * Tests of executions: what is read from the control page of a run. The program that is run is this
+ * one again: with a control page in its options it writes there what a runtime would, and ends.
+ */
+#include "agent/execution.h"
+#include "agent/page.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char *self_path;
+
+/* --- the program --- */
+
+static struct rh_finding *add_finding(struct rh_shared *page, uint32_t first, uint32_t second,
+                                      enum rh_proof proof)
+{
+    struct rh_finding *finding = &page->findings[page->finding_count++];
+    const uint32_t sites[] = {first, second};
+    for (int i = 0; i < 2; i++) {
+        bool is_none = sites[i] == RH_RUNS_UNINSTRUMENTED;
+        finding->sides[i].site =
+            (struct rh_site_name){is_none ? RH_NO_IMAGE : 0, is_none ? 0 : sites[i]};
+        finding->sides[i].thread = (uint32_t)i + 1;
+    }
+    finding->proof = proof;
+    finding->ready = 1;
+    return finding;
+}
+
+/* Of the task's sites 3 and 5: a race in the second order. Of sites 8 and 2, which are no task: one
+ * that is proved, and one that is suspected. */
+static void write_some(struct rh_shared *page)
+{
+    add_finding(page, 5, 3, RH_PROOF_COLLISION)->pause_us = 77;
+    add_finding(page, 8, 2, RH_PROOF_UNORDERED);
+    add_finding(page, 2, 8, RH_PROOF_UNORDERED)->opaque = 1;
+    add_finding(page, RH_RUNS_UNINSTRUMENTED, 3, RH_PROOF_CHANGED);
+}
+
+/* What cannot be named, or was not completed. */
+static void write_unknown(struct rh_shared *page)
+{
+    add_finding(page, 1000, 3, RH_PROOF_UNORDERED);
+    add_finding(page, 3, 5, RH_PROOF_UNORDERED)->sides[1].site.image = 1;
+    add_finding(page, 3, 5, RH_PROOF_COUNT);
+    add_finding(page, 3, 5, RH_PROOF_UNORDERED)->ready = 0;
+    page->losses[RH_LOSS_FINDING] = 10;
+    page->losses[RH_LOSS_EVENT] = 2;
+}
+
+static void write_all(struct rh_shared *page)
+{
+    for (uint32_t i = 0; i < RH_MAX_FINDINGS; i++)
+        add_finding(page, i % 64, 64 + i / 64, RH_PROOF_UNORDERED);
+    page->finding_count = 0xffffffff; /* the program may have written over it */
+}
+
+static const struct {
+    const char *name;
+    void (*write)(struct rh_shared *page);
+    int signal;
+} programs[] = {
+    {"nothing", NULL, 0},           {"some", write_some, 0},        {"unknown", write_unknown, 0},
+    {"all", write_all, 0},          {"abort", write_some, SIGABRT}, {"trap", write_some, SIGTRAP},
+    {"ended", write_some, SIGTERM},
+};
+
+static int run_program(const char *options, const char *name)
+{
+    const char *path = strstr(options, "control=") + strlen("control=");
+    int fd = open(path, O_RDWR);
+    struct rh_shared *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (fd < 0 || page == MAP_FAILED)
+        return 1;
+    page->ring.head = 1;
+    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+        if (strcmp(programs[i].name, name) != 0)
+            continue;
+        if (programs[i].write)
+            programs[i].write(page);
+        if (programs[i].signal)
+            raise(programs[i].signal);
+    }
+    return 0;
+}
+
+/* --- running it --- */
+
+/* Sites up to 199; the candidate's first site is the smaller one. */
+static bool name_pair(void *context, uint32_t a, uint32_t b, struct rh_runs_candidate *candidate)
+{
+    (void)context;
+    uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    if (low >= 200 || (high >= 200 && high != RH_RUNS_UNINSTRUMENTED))
+        return false;
+    *candidate = (struct rh_runs_candidate){(uint64_t)low << 32 | high, low, high};
+    return true;
+}
+
+static const struct rh_runs_task task = {
+    .candidate = {.id = 42, .first = 3, .second = 5}, .stage = RH_STAGE_STEER, .pause_us = 1000};
+
+static struct rh_execution *start(const char *program, bool names)
+{
+    const char *const argv[] = {self_path, program, NULL};
+    const struct rh_execution_request request = {
+        .argv = argv,
+        .options = "",
+        .detector = "racemob",
+        .tasks = &task,
+        .task_count = 1,
+        .longest_pause_us = 1000,
+        .input = -1,
+        .namer = {.name = names ? name_pair : NULL},
+    };
+    struct rh_execution *e;
+    assert_int_equal(rh_execution_start(&request, &e), RH_OK);
+    return e;
+}
+
+static struct rh_execution *run(const char *program, bool names, struct rh_execution_ending *ending)
+{
+    struct rh_execution *e = start(program, names);
+    rh_execution_finish(e, false, ending);
+    assert_true(ending->started);
+    return e;
+}
+
+static void release(struct rh_execution *e, struct rh_execution_ending *ending)
+{
+    rh_execution_ending_release(ending);
+    rh_execution_free(e);
+}
+
+static void a_run_without_findings_has_none(void **state)
+{
+    (void)state;
+    struct rh_execution_ending ending;
+    struct rh_execution *e = run("nothing", true, &ending);
+    assert_int_equal(ending.answers.len, 1);
+    assert_int_equal(ending.answers.data[0].outcome, RH_OUTCOME_NOT_SEEN);
+    assert_int_equal(ending.found.len + ending.findings.len, 0);
+    release(e, &ending);
+}
+
+static void findings_are_of_the_candidate_of_their_sites(void **state)
+{
+    (void)state;
+    struct rh_execution_ending ending;
+    struct rh_execution *e = run("some", true, &ending);
+    assert_int_equal(ending.findings.len, 4);
+    assert_int_equal(ending.found.len, 2);
+    assert_int_equal(ending.answers.len, 3);
+    const struct rh_runs_answer *asked = &ending.answers.data[0], *beside = asked + 1;
+    assert_int_equal(asked->outcome, RH_OUTCOME_RACE);
+    assert_true(!asked->raced[RH_ORDER_PRIMARY] && asked->raced[RH_ORDER_ALTERNATE]);
+    assert_true(asked->collided && !asked->suspected);
+    assert_int_equal(ending.findings.data[0].candidate, 42);
+    assert_int_equal(ending.findings.data[0].order, RH_ORDER_ALTERNATE);
+    assert_int_equal(ending.findings.data[0].finding.pause_us, 77);
+
+    assert_int_equal(ending.found.data[0].candidate.first, 2);
+    assert_int_equal(ending.found.data[0].candidate.second, 8);
+    assert_int_equal(beside->outcome, RH_OUTCOME_RACE);
+    assert_true(!beside->raced[RH_ORDER_PRIMARY] && beside->raced[RH_ORDER_ALTERNATE]);
+    assert_true(!beside->collided && beside->suspected);
+    assert_true(ending.findings.data[1].proved && !ending.findings.data[2].proved);
+    assert_int_equal(ending.findings.data[2].order, RH_ORDER_PRIMARY);
+
+    assert_int_equal(ending.found.data[1].candidate.first, 3);
+    assert_int_equal(ending.found.data[1].candidate.second, RH_RUNS_UNINSTRUMENTED);
+    assert_true(ending.answers.data[2].raced[RH_ORDER_ALTERNATE]);
+    for (int i = 0; i < RH_LOSS_COUNT; i++)
+        assert_int_equal(ending.end.losses[i], 0);
+    release(e, &ending);
+}
+
+static void what_cannot_be_kept_is_counted(void **state)
+{
+    (void)state;
+    struct rh_execution_ending ending;
+    struct rh_execution *e = run("unknown", true, &ending);
+    assert_int_equal(ending.findings.len, 0);
+    assert_int_equal(ending.end.losses[RH_LOSS_FINDING], 14);
+    assert_int_equal(ending.end.losses[RH_LOSS_EVENT], 2);
+    release(e, &ending);
+    e = run("some", false, &ending); /* only the task's sites have a name */
+    assert_int_equal(ending.findings.len, 1);
+    assert_int_equal(ending.end.losses[RH_LOSS_FINDING], 3);
+    release(e, &ending);
+}
+
+static void all_findings_are_read(void **state)
+{
+    (void)state;
+    struct rh_execution_ending ending;
+    struct rh_execution *e = run("all", true, &ending);
+    assert_int_equal(ending.findings.len, RH_MAX_FINDINGS);
+    assert_int_equal(ending.found.len, RH_MAX_FINDINGS);
+    release(e, &ending);
+}
+
+/* What a program did before it died is told, and whether it died of itself. */
+static void crashes_are_told_from_other_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *program;
+        bool crashed;
+    } ends[] = {{"some", false}, {"abort", true}, {"trap", true}, {"ended", false}};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct rh_execution_ending ending;
+        struct rh_execution *e = run(ends[i].program, true, &ending);
+        assert_int_equal(ending.findings.len, 4);
+        assert_int_equal(rh_runs_crashed(&ending.end), ends[i].crashed);
+        assert_int_equal(ending.answers.data[1].crashed, ends[i].crashed);
+        release(e, &ending);
+    }
+}
+
+/* The file is as long as all findings, and has memory only for what is written. */
+static void a_page_is_sparse(void **state)
+{
+    (void)state;
+    struct rh_page page;
+    struct stat info;
+    assert_int_equal(rh_page_make(&page), RH_OK);
+    assert_int_equal(fstat(page.fd, &info), 0);
+    assert_int_equal(info.st_size, sizeof(struct rh_shared));
+    assert_true((size_t)info.st_blocks * 512 < sizeof(struct rh_shared) / 8);
+    rh_page_release(&page);
+}
+
+int main(int argc, char **argv)
+{
+    const char *options = getenv("RACEHIVE_OPTIONS");
+    if (argc == 2 && options && strstr(options, "control="))
+        return run_program(options, argv[1]);
+    self_path = argv[0];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_without_findings_has_none),
+        cmocka_unit_test(findings_are_of_the_candidate_of_their_sites),
+        cmocka_unit_test(what_cannot_be_kept_is_counted),
+        cmocka_unit_test(all_findings_are_read),
+        cmocka_unit_test(crashes_are_told_from_other_ends),
+        cmocka_unit_test(a_page_is_sparse),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
