@@ -3,7 +3,7 @@
  * it is, what a candidate's attempts are, and that none is lost or made twice.
  */
 #include "hive/pool.h"
-#include "store/runs_fixture_test.h"
+#include "store/runs_testing.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Excerpts of source files: where they are sought, and where the caret stands. */
 #include "report/source.h"
 
-#include "store/scratch_test.h"
+#include "store/scratch_testing.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "report/object.h"
-#include "store/scratch_test.h"
+#include "store/scratch_testing.h"
 
 #include <string.h>
 

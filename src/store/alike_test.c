@@ -1,7 +1,7 @@
 /* What expressions name, and what becomes of a score. */
 #include "store/alike.h"
 
-#include "store/scratch_test.h"
+#include "store/scratch_testing.h"
 
 #include <string.h>
 

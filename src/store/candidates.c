@@ -18,7 +18,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/packed.h"
-#include "store/sidecar_int.h"
+#include "store/sidecar_internal.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "store/scratch_test.h"
+#include "store/scratch_testing.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "store/elf.h"
 
 #include "base/hash.h"
-#include "store/elf_fixture_test.h"
-#include "store/scratch_test.h"
+#include "store/elf_testing.h"
+#include "store/scratch_testing.h"
 
 #include <string.h>
 

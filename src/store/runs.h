@@ -12,7 +12,7 @@
  * The format. The file header's application_id is RH_RUNS_ID and its user_version is
  * RH_RUNS_VERSION: a reader refuses any version but its own. Numbers of 64 bits are seen as signed.
  *
- *     meta       which program; RH_RUNS_METAS of runs_int.h has the names
+ *     meta       which program; RH_RUNS_METAS of runs_internal.h has the names
  *       name               text      primary key
  *       value              text
  *     runs
@@ -37,7 +37,7 @@
  *       outcome            integer   enum rh_outcome; this and what follows is NULL until the run
  *                                    is completed
  *       seen               integer   enum rh_seen, or'ed
- *       flags              integer   RH_RUNS_FLAGS of runs_int.h, or'ed
+ *       flags              integer   RH_RUNS_FLAGS of runs_internal.h, or'ed
  *       executions_first, executions_second   integer
  *     candidates what the completed runs say of each candidate that they were asked about: follows
  *                from tasks, and is kept up to date so that a state is one row
@@ -48,7 +48,7 @@
  *       last_run           integer   runs.number
  *       attempts, explored integer   struct rh_runs_state's
  *       race, no_race, ... integer   struct rh_tally, a column per member: RH_RUNS_TALLY of
- *                                    runs_int.h has the names
+ *                                    runs_internal.h has the names
  *     races      RH_RUNS_KEPT for each candidate, order, proof and `proved`, at most
  *       number             integer   primary key
  *       candidate          integer   64 bits; has an index

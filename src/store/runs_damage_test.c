@@ -2,7 +2,7 @@
  * crashes, and what cannot be used is left as it is. */
 #include "store/runs.h"
 
-#include "store/runs_fixture_test.h"
+#include "store/runs_testing.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -397,14 +397,10 @@ static void what_may_not_be_made_or_read_says_so(void **state)
 /* The files as a process leaves them that is killed half-way through a transaction. */
 static void copy_half_done(const char *path, const char *copy)
 {
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    struct rh_db *db = open_db(path);
     /* A cache this small puts changed pages into the file before the end. */
-    assert_int_equal(sqlite3_exec(db,
-                                  "PRAGMA cache_size = 1; BEGIN; DELETE FROM races;"
-                                  "DELETE FROM tasks; DELETE FROM candidates",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
+    assert_status(RH_OK, rh_db_exec(db, "PRAGMA cache_size = 1; BEGIN; DELETE FROM races;"
+                                        "DELETE FROM tasks; DELETE FROM candidates"));
     static const char *const suffixes[] = {"", "-journal"};
     for (int i = 0; i < 2; i++) {
         char *from = rh_format("%s%s", path, suffixes[i]);
@@ -416,7 +412,7 @@ static void copy_half_done(const char *path, const char *copy)
         free(from);
         free(to);
     }
-    sqlite3_close(db);
+    rh_db_close(db);
 }
 
 static void what_a_killed_process_left_is_undone_also_by_readers(void **state)

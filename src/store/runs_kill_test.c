@@ -4,7 +4,7 @@
  */
 #include "store/runs.h"
 
-#include "store/runs_fixture_test.h"
+#include "store/runs_testing.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -117,8 +117,8 @@ static uint64_t check_store(const char *path)
     for (bool more = true; more;)
         assert_status(RH_OK, rh_runs_next_finding(runs, 1, &at, &race, &end, &more));
     rh_runs_close(runs);
-    assert_int_equal(run_sql(path, "SELECT sum(completed) FROM runs"), count);
-    assert_int_equal(run_sql(path, "SELECT count(*) FROM tasks WHERE outcome IS NOT NULL"),
+    assert_int_equal(ask_sql(path, "SELECT sum(completed) FROM runs"), count);
+    assert_int_equal(ask_sql(path, "SELECT count(*) FROM tasks WHERE outcome IS NOT NULL"),
                      20 * count);
     assert_intact(path);
     return count;
@@ -126,20 +126,19 @@ static uint64_t check_store(const char *path)
 
 static void assert_all_there(const char *path, const struct acknowledged *all)
 {
-    sqlite3 *db;
-    sqlite3_stmt *row;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_prepare_v2(db, "SELECT completed FROM runs WHERE number = ?", -1, &row, NULL),
-        SQLITE_OK);
+    struct rh_db *db = open_db(path);
+    struct rh_db_statement *row;
+    assert_status(RH_OK, rh_db_prepare(db, "SELECT completed FROM runs WHERE number = ?", &row));
     for (size_t i = 0; i < all->count; i++) {
-        sqlite3_bind_int64(row, 1, (int64_t)all->runs[i]);
-        assert_int_equal(sqlite3_step(row), SQLITE_ROW);
-        assert_int_equal(sqlite3_column_int(row, 0), 1);
-        sqlite3_reset(row);
+        bool more;
+        assert_status(RH_OK,
+                      rh_db_find(row, &more, RH_DB_VALUES(rh_db_int((int64_t)all->runs[i]))));
+        assert_true(more);
+        assert_int_equal(rh_db_column(row, 0).number, 1);
+        rh_db_reset(row);
     }
-    sqlite3_finalize(row);
-    sqlite3_close(db);
+    rh_db_finish(row);
+    rh_db_close(db);
 }
 
 /* Kills one worker after another on one store, `rivals` at a time, after some runs and some time.
@@ -200,7 +199,7 @@ static void a_store_can_be_made_after_its_maker_was_killed(void **state)
         sleep_us(draw(round, 1) % 12000);
         all.count = 0;
         end_worker(&worker, &all);
-        unmade += access(path, F_OK) != 0 || run_sql(path, "PRAGMA application_id") == 0;
+        unmade += access(path, F_OK) != 0 || ask_sql(path, "PRAGMA application_id") == 0;
         rh_runs_close(open_store(path));
         assert_in_range(check_store(path), all.count, all.count + 1);
         free(path);

@@ -1,7 +1,7 @@
 /* Keeps the best races of each candidate as evidence, and hands them out. */
 #include "store/runs.h"
 
-#include "store/runs_int.h"
+#include "store/runs_internal.h"
 
 #include <string.h>
 
@@ -79,7 +79,7 @@ static enum rh_status add_image(struct rh_runs *runs, int64_t race, uint32_t num
     memcpy(path, image->path, sizeof path - 1);
     uint32_t size = image->build_id_size;
     struct rh_db_value id = size == 0 || size > sizeof image->build_id
-                                ? rh_db_none()
+                                ? rh_db_null()
                                 : rh_db_blob(image->build_id, size);
     return RH_RUNS_CHANGE(runs, ADD_IMAGE, rh_db_int(race), rh_db_int(number), id,
                           rh_db_text(path));
@@ -101,7 +101,7 @@ static enum rh_status add_images(struct rh_runs *runs, int64_t number, struct rh
 static enum rh_status find_room(struct rh_runs *runs, const struct rh_runs_finding *race, bool hurt,
                                 bool *has_room, int64_t *worst)
 {
-    sqlite3_stmt *row = runs->statements[RH_RUNS_RACES_ALIKE];
+    struct rh_db_statement *row = runs->statements[RH_RUNS_RACES_ALIKE];
     bool more;
     int kept = 0;
     enum rh_status status = RH_RUNS_FIND(
@@ -109,13 +109,13 @@ static enum rh_status find_room(struct rh_runs *runs, const struct rh_runs_findi
         rh_db_int(race->finding.proof), rh_db_int(race->proved), rh_db_int(RH_SHARED_VERSION));
     *worst = 0;
     while (status == RH_OK && more && kept < RH_RUNS_KEPT) {
-        bool is_worse = sqlite3_column_int64(row, 2) != RH_SHARED_VERSION ||
-                        (hurt && sqlite3_column_int64(row, 1) == 0);
+        bool is_worse = rh_db_column(row, 2).number != RH_SHARED_VERSION ||
+                        (hurt && rh_db_column(row, 1).number == 0);
         if (kept++ == 0 && is_worse)
-            *worst = sqlite3_column_int64(row, 0);
-        status = rh_db_step(&runs->db, row, &more);
+            *worst = rh_db_column(row, 0).number;
+        status = rh_db_step(row, &more);
     }
-    sqlite3_reset(row);
+    rh_db_reset(row);
     *has_room = kept < RH_RUNS_KEPT;
     return status;
 }
@@ -144,32 +144,32 @@ enum rh_status rh_runs_keep_finding(struct rh_runs *runs, uint64_t run,
         return status;
     struct rh_finding copy;
     copy_clean(&copy, &race->finding);
-    status = RH_RUNS_CHANGE(runs, ADD_RACE, rh_db_int((int64_t)race->candidate),
+    int64_t number;
+    status = RH_RUNS_INSERT(runs, ADD_RACE, &number, rh_db_int((int64_t)race->candidate),
                             rh_db_int((int64_t)run), rh_db_int(race->order), rh_db_int(copy.proof),
                             rh_db_int(race->proved), rh_db_int(hurt), rh_db_int(RH_SHARED_VERSION),
                             rh_db_blob(&copy, sizeof copy));
     if (status != RH_OK)
         return status;
-    return add_images(runs, sqlite3_last_insert_rowid(runs->db.handle), &copy, race->images);
+    return add_images(runs, number, &copy, race->images);
 }
 
 /* --- handing out --- */
 
-static bool take_image(struct rh_runs *runs, sqlite3_stmt *row, bool *known)
+static bool take_image(struct rh_runs *runs, struct rh_db_statement *row, bool *known)
 {
     uint32_t number;
-    if (!rh_runs_take32(row, 0, RH_MAX_IMAGES - 1, &number))
+    if (!rh_db_take32(row, 0, RH_MAX_IMAGES, &number))
         return false;
     struct rh_image_name *image = &runs->images[number];
-    const void *id = sqlite3_column_blob(row, 1);
-    int id_size = sqlite3_column_bytes(row, 1);
-    const char *path = (const char *)sqlite3_column_text(row, 2);
-    if (known[number] || id_size > (int)sizeof image->build_id || !path ||
-        strlen(path) >= sizeof image->path)
+    struct rh_db_value id = rh_db_column(row, 1);
+    const char *path = rh_db_column_text(row, 2);
+    if (known[number] || (id.kind != RH_DB_NULL && id.kind != RH_DB_BLOB) ||
+        id.len > sizeof image->build_id || !path || strlen(path) >= sizeof image->path)
         return false;
-    if (id)
-        memcpy(image->build_id, id, (size_t)id_size);
-    image->build_id_size = id ? (uint32_t)id_size : 0;
+    if (id.len > 0)
+        memcpy(image->build_id, id.bytes, id.len);
+    image->build_id_size = (uint32_t)id.len;
     memcpy(image->path, path, strlen(path));
     image->ready = 1;
     known[number] = true;
@@ -178,54 +178,54 @@ static bool take_image(struct rh_runs *runs, sqlite3_stmt *row, bool *known)
 
 static enum rh_status load_images(struct rh_runs *runs, int64_t race, bool *known)
 {
-    sqlite3_stmt *row = runs->statements[RH_RUNS_IMAGES];
+    struct rh_db_statement *row = runs->statements[RH_RUNS_IMAGES];
     memset(runs->images, 0, sizeof runs->images);
     bool more;
     enum rh_status status = RH_RUNS_FIND(runs, IMAGES, &more, rh_db_int(race));
     while (status == RH_OK && more) {
         if (!take_image(runs, row, known)) {
-            status = rh_runs_fail_damaged(runs, "images");
+            status = rh_db_fail_damaged(runs->db, "images");
             break;
         }
-        status = rh_db_step(&runs->db, row, &more);
+        status = rh_db_step(row, &more);
     }
-    sqlite3_reset(row);
+    rh_db_reset(row);
     return status;
 }
 
-static bool take_race(sqlite3_stmt *row, struct rh_runs_finding *race, struct rh_runs_end *end)
+static bool take_race(struct rh_db_statement *row, struct rh_runs_finding *race,
+                      struct rh_runs_end *end)
 {
     uint32_t order, proof, proved, completed;
-    const void *bytes = sqlite3_column_blob(row, 4);
-    if (!rh_runs_take32(row, 1, RH_ORDER_ALTERNATE, &order) ||
-        !rh_runs_take32(row, 2, RH_PROOF_COUNT - 1, &proof) ||
-        !rh_runs_take32(row, 3, 1, &proved) || !bytes ||
-        sqlite3_column_bytes(row, 4) != (int)sizeof race->finding ||
-        !rh_runs_take32(row, 5, 1, &completed) || !completed || !rh_runs_take_end(row, 6, end))
+    struct rh_db_value bytes = rh_db_column(row, 4);
+    if (!rh_db_take32(row, 1, RH_ORDER_ALTERNATE + 1, &order) ||
+        !rh_db_take32(row, 2, RH_PROOF_COUNT, &proof) || !rh_db_take32(row, 3, 2, &proved) ||
+        bytes.kind != RH_DB_BLOB || bytes.len != sizeof race->finding ||
+        !rh_db_take32(row, 5, 2, &completed) || !completed || !rh_runs_take_end(row, 6, end))
         return false;
     race->proved = proved;
     race->order = (enum rh_race_order)order;
-    memcpy(&race->finding, bytes, sizeof race->finding);
+    memcpy(&race->finding, bytes.bytes, sizeof race->finding);
     return is_sound(&race->finding) && race->finding.proof == proof;
 }
 
 static enum rh_status load_race(struct rh_runs *runs, uint64_t candidate, size_t at,
                                 struct rh_runs_finding *race, struct rh_runs_end *end, bool *more)
 {
-    sqlite3_stmt *row = runs->statements[RH_RUNS_RACE];
+    struct rh_db_statement *row = runs->statements[RH_RUNS_RACE];
     enum rh_status status = RH_RUNS_FIND(runs, RACE, more, rh_db_int((int64_t)candidate),
                                          rh_db_int(RH_SHARED_VERSION), rh_db_int((int64_t)at));
     if (status != RH_OK || !*more)
         return status;
-    int64_t number = sqlite3_column_int64(row, 0);
+    int64_t number = rh_db_column(row, 0).number;
     if (!take_race(row, race, end))
-        status = rh_runs_fail_damaged(runs, "races");
-    sqlite3_reset(row);
+        status = rh_db_fail_damaged(runs->db, "races");
+    rh_db_reset(row);
     bool known[RH_MAX_IMAGES] = {false};
     if (status == RH_OK)
         status = load_images(runs, number, known);
     if (status == RH_OK && !visit_places(&race->finding, has_image, known))
-        status = rh_runs_fail_damaged(runs, "images");
+        status = rh_db_fail_damaged(runs->db, "images");
     race->candidate = candidate;
     race->images = runs->images;
     return status;
@@ -235,10 +235,10 @@ enum rh_status rh_runs_next_finding(struct rh_runs *runs, uint64_t candidate, si
                                     struct rh_runs_finding *race, struct rh_runs_end *end,
                                     bool *more)
 {
-    enum rh_status status = rh_db_begin(&runs->db, false);
+    enum rh_status status = rh_db_begin(runs->db, false);
     if (status != RH_OK)
         return status;
-    status = rh_db_end(&runs->db, load_race(runs, candidate, *at, race, end, more));
+    status = rh_db_end(runs->db, load_race(runs, candidate, *at, race, end, more));
     *at += status == RH_OK && *more;
     return status;
 }

@@ -1,5 +1,5 @@
 /* What one run changes in what is known of a candidate. Nothing here touches the file. */
-#include "store/runs_int.h"
+#include "store/runs_internal.h"
 
 #include "racehive/signals.h"
 

@@ -1,7 +1,7 @@
 /* What goes into a store of runs comes out of it again, also with others at work on it. */
 #include "store/runs.h"
 
-#include "store/runs_fixture_test.h"
+#include "store/runs_testing.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -439,7 +439,7 @@ static void a_race_comes_back_with_its_images(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_memory_equal(&kept.images[named[i]], &race.images[named[i]], sizeof race.images[0]);
     assert_int_equal(kept.images[1].ready, 0);
-    assert_int_equal(run_sql(path, "SELECT count(*) FROM images"), 4);
+    assert_int_equal(ask_sql(path, "SELECT count(*) FROM images"), 4);
     rh_runs_close(runs);
     free(path);
 }
@@ -489,8 +489,8 @@ static void the_first_few_races_are_kept(void **state)
     races[0].order = RH_ORDER_ALTERNATE;
     run_with_races(runs, &quiet, races, 1);
     assert_marks(runs, (const uint32_t[]){7, 8, 9, 9, 0}, 5);
-    assert_int_equal(run_sql(path, "SELECT count(*) FROM races"), 5);
-    assert_int_equal(run_sql(path, "SELECT count(*) FROM images"), 20);
+    assert_int_equal(ask_sql(path, "SELECT count(*) FROM races"), 5);
+    assert_int_equal(ask_sql(path, "SELECT count(*) FROM images"), 20);
     rh_runs_close(runs);
     free(path);
 }

@@ -1,7 +1,7 @@
 /* Enters and completes runs, each in one transaction. */
 #include "store/runs.h"
 
-#include "store/runs_int.h"
+#include "store/runs_internal.h"
 
 #include <time.h>
 
@@ -28,27 +28,29 @@ static enum rh_status add_tasks(struct rh_runs *runs, uint64_t run, size_t first
 static enum rh_status add_run(struct rh_runs *runs, uint32_t user, const struct rh_runs_task *tasks,
                               size_t count, uint64_t *run)
 {
-    enum rh_status status = RH_RUNS_CHANGE(runs, ADD_RUN, rh_db_int(user), rh_db_int(time(NULL)));
-    *run = (uint64_t)sqlite3_last_insert_rowid(runs->db.handle);
+    int64_t number = 0;
+    enum rh_status status =
+        RH_RUNS_INSERT(runs, ADD_RUN, &number, rh_db_int(user), rh_db_int(time(NULL)));
+    *run = (uint64_t)number;
     return status == RH_OK ? add_tasks(runs, *run, 0, tasks, count) : status;
 }
 
 enum rh_status rh_runs_begin(struct rh_runs *runs, uint32_t user, const struct rh_runs_task *tasks,
                              size_t count, uint64_t *run)
 {
-    enum rh_status status = rh_db_begin(&runs->db, true);
+    enum rh_status status = rh_db_begin(runs->db, true);
     if (status != RH_OK)
         return status;
-    return rh_db_end(&runs->db, add_run(runs, user, tasks, count, run));
+    return rh_db_end(runs->db, add_run(runs, user, tasks, count, run));
 }
 
 enum rh_status rh_runs_add_found(struct rh_runs *runs, uint64_t run, size_t asked,
                                  const struct rh_runs_task *tasks, size_t count)
 {
-    enum rh_status status = rh_db_begin(&runs->db, true);
+    enum rh_status status = rh_db_begin(runs->db, true);
     if (status != RH_OK)
         return status;
-    return rh_db_end(&runs->db, add_tasks(runs, run, asked, tasks, count));
+    return rh_db_end(runs->db, add_tasks(runs, run, asked, tasks, count));
 }
 
 /* --- completing --- */
@@ -69,29 +71,30 @@ static enum rh_status check_under_way(struct rh_runs *runs, uint64_t run)
     enum rh_status status = RH_RUNS_FIND(runs, IS_COMPLETED, &more, rh_db_int((int64_t)run));
     if (status != RH_OK)
         return status;
-    int64_t completed = sqlite3_column_int64(runs->statements[RH_RUNS_IS_COMPLETED], 0);
-    sqlite3_reset(runs->statements[RH_RUNS_IS_COMPLETED]);
     if (!more)
-        return rh_fail(RH_ERR_NOT_FOUND, "%s holds no run %llu", runs->db.shown,
+        return rh_fail(RH_ERR_NOT_FOUND, "%s holds no run %llu", runs->db->name,
                        (unsigned long long)run);
-    return completed == 0 ? RH_OK
-                          : rh_fail(RH_ERR_INTERNAL, "run %llu of %s was completed before",
-                                    (unsigned long long)run, runs->db.shown);
+    struct rh_db_statement *row = runs->statements[RH_RUNS_IS_COMPLETED];
+    bool is_completed = rh_db_column(row, 0).number != 0;
+    rh_db_reset(row);
+    return !is_completed ? RH_OK
+                         : rh_fail(RH_ERR_INTERNAL, "run %llu of %s was completed before",
+                                   (unsigned long long)run, runs->db->name);
 }
 
-static bool take_task(sqlite3_stmt *row, size_t number, struct rh_runs_task *task)
+static bool take_task(struct rh_db_statement *row, size_t number, struct rh_runs_task *task)
 {
     uint64_t index;
     uint32_t stage, order;
-    if (!rh_runs_take(row, 0, UINT32_MAX, &index) || index != number ||
-        sqlite3_column_type(row, 1) != SQLITE_INTEGER ||
-        !rh_runs_take32(row, 2, UINT32_MAX, &task->candidate.first) ||
-        !rh_runs_take32(row, 3, UINT32_MAX, &task->candidate.second) ||
-        !rh_runs_take32(row, 4, RH_STAGE_STEER, &stage) ||
-        !rh_runs_take32(row, 5, RH_ORDER_ALTERNATE, &order) ||
-        !rh_runs_take32(row, 6, UINT32_MAX, &task->pause_us))
+    if (!rh_db_take(row, 0, RH_DB_LIMIT32, &index) || index != number ||
+        rh_db_column(row, 1).kind != RH_DB_INT ||
+        !rh_db_take32(row, 2, RH_DB_LIMIT32, &task->candidate.first) ||
+        !rh_db_take32(row, 3, RH_DB_LIMIT32, &task->candidate.second) ||
+        !rh_db_take32(row, 4, RH_STAGE_STEER + 1, &stage) ||
+        !rh_db_take32(row, 5, RH_ORDER_ALTERNATE + 1, &order) ||
+        !rh_db_take32(row, 6, RH_DB_LIMIT32, &task->pause_us))
         return false;
-    task->candidate.id = (uint64_t)sqlite3_column_int64(row, 1);
+    task->candidate.id = (uint64_t)rh_db_column(row, 1).number;
     task->stage = (enum rh_stage)stage;
     task->order = (enum rh_race_order)order;
     return true;
@@ -99,19 +102,19 @@ static bool take_task(sqlite3_stmt *row, size_t number, struct rh_runs_task *tas
 
 static enum rh_status load_tasks(struct rh_runs *runs, struct completion *c)
 {
-    sqlite3_stmt *row = runs->statements[RH_RUNS_TASKS];
+    struct rh_db_statement *row = runs->statements[RH_RUNS_TASKS];
     bool more;
     enum rh_status status = RH_RUNS_FIND(runs, TASKS, &more, rh_db_int((int64_t)c->run));
     while (status == RH_OK && more) {
         struct rh_runs_task task;
         if (!take_task(row, c->tasks.len, &task)) {
-            status = rh_runs_fail_damaged(runs, "tasks");
+            status = rh_db_fail_damaged(runs->db, "tasks");
             break;
         }
         rh_vec_push(&c->tasks, task);
-        status = rh_db_step(&runs->db, row, &more);
+        status = rh_db_step(row, &more);
     }
-    sqlite3_reset(row);
+    rh_db_reset(row);
     return status;
 }
 
@@ -128,21 +131,20 @@ static enum rh_status store_answer(struct rh_runs *runs, const struct completion
 {
     const struct rh_runs_answer *answer = &c->answers[number];
     return RH_RUNS_CHANGE(runs, ANSWER, rh_db_int(answer->outcome), rh_db_int(answer->seen),
-                          rh_db_int(pack_flags(answer)), rh_runs_counter(answer->executions[0]),
-                          rh_runs_counter(answer->executions[1]), rh_db_int((int64_t)c->run),
+                          rh_db_int(pack_flags(answer)), rh_db_counter(answer->executions[0]),
+                          rh_db_counter(answer->executions[1]), rh_db_int((int64_t)c->run),
                           rh_db_int((int64_t)number));
 }
 
 static enum rh_status store_state(struct rh_runs *runs, const struct rh_runs_state *state)
 {
-#define TALLY_VALUE(column, member) , rh_runs_counter(state->tally.member)
+#define TALLY_VALUE(column, member) , rh_db_counter(state->tally.member)
     return RH_RUNS_CHANGE(runs, SET_STATE, rh_db_int((int64_t)state->candidate.id),
                           rh_db_int(state->candidate.first), rh_db_int(state->candidate.second),
-                          rh_runs_counter(state->executions[0]),
-                          rh_runs_counter(state->executions[1]), rh_db_int(state->timed_out_us[0]),
-                          rh_db_int(state->timed_out_us[1]), rh_runs_counter(state->last_run),
-                          rh_runs_counter(state->attempts),
-                          rh_runs_counter(state->explored) RH_RUNS_TALLY(TALLY_VALUE));
+                          rh_db_counter(state->executions[0]), rh_db_counter(state->executions[1]),
+                          rh_db_int(state->timed_out_us[0]), rh_db_int(state->timed_out_us[1]),
+                          rh_db_counter(state->last_run), rh_db_counter(state->attempts),
+                          rh_db_counter(state->explored) RH_RUNS_TALLY(TALLY_VALUE));
 #undef TALLY_VALUE
 }
 
@@ -183,7 +185,7 @@ static enum rh_status store_answers(struct rh_runs *runs, const struct completio
  * hold instead of turning into something that is no number any more. */
 static struct rh_db_value add_time(uint64_t sum, uint64_t more)
 {
-    return rh_runs_counter(more > UINT64_MAX - sum ? UINT64_MAX : sum + more);
+    return rh_db_counter(more > UINT64_MAX - sum ? UINT64_MAX : sum + more);
 }
 
 static enum rh_status store_end(struct rh_runs *runs, const struct completion *c)
@@ -191,18 +193,18 @@ static enum rh_status store_end(struct rh_runs *runs, const struct completion *c
     const struct rh_runs_end *end = c->end;
     enum rh_status status = RH_RUNS_CHANGE(
         runs, END_RUN, rh_db_int(end->exit_status), rh_db_int(end->signal), rh_db_int(end->hung),
-        rh_db_int(end->opaque), rh_runs_counter(end->wall_ns), rh_runs_counter(end->hook_ns),
-        rh_runs_counter(end->pause_ns), rh_db_int((int64_t)c->run));
+        rh_db_int(end->opaque), rh_db_counter(end->wall_ns), rh_db_counter(end->hook_ns),
+        rh_db_counter(end->pause_ns), rh_db_int((int64_t)c->run));
     struct rh_runs_totals sum;
     if (status == RH_OK)
         status = rh_runs_sum(runs, &sum);
     if (status != RH_OK)
         return status;
-    return RH_RUNS_CHANGE(
-        runs, SET_TOTALS, rh_runs_counter(sum.runs + 1),
-        rh_runs_counter(sum.crashed + rh_runs_crashed(end)), rh_runs_counter(sum.hung + end->hung),
-        rh_db_int(sum.opaque | end->opaque), add_time(sum.wall_ns, end->wall_ns),
-        add_time(sum.hook_ns, end->hook_ns), add_time(sum.pause_ns, end->pause_ns));
+    return RH_RUNS_CHANGE(runs, SET_TOTALS, rh_db_counter(sum.runs + 1),
+                          rh_db_counter(sum.crashed + rh_runs_crashed(end)),
+                          rh_db_counter(sum.hung + end->hung), rh_db_int(sum.opaque | end->opaque),
+                          add_time(sum.wall_ns, end->wall_ns), add_time(sum.hook_ns, end->hook_ns),
+                          add_time(sum.pause_ns, end->pause_ns));
 }
 
 static enum rh_status complete_run(struct rh_runs *runs, struct completion *c, size_t count,
@@ -213,7 +215,7 @@ static enum rh_status complete_run(struct rh_runs *runs, struct completion *c, s
         status = load_tasks(runs, c);
     if (status == RH_OK && c->tasks.len != count)
         status = rh_fail(RH_ERR_INTERNAL, "run %llu of %s has %zu tasks and %zu answers",
-                         (unsigned long long)c->run, runs->db.shown, c->tasks.len, count);
+                         (unsigned long long)c->run, runs->db->name, c->tasks.len, count);
     if (status == RH_OK)
         status = store_end(runs, c);
     if (status == RH_OK)
@@ -228,10 +230,10 @@ enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct
                                 const struct rh_runs_finding *races, size_t race_count)
 {
     struct completion completion = {.run = run, .end = end, .answers = answers};
-    enum rh_status status = rh_db_begin(&runs->db, true);
+    enum rh_status status = rh_db_begin(runs->db, true);
     if (status != RH_OK)
         return status;
     status = complete_run(runs, &completion, count, races, race_count);
     rh_vec_free(&completion.tasks);
-    return rh_db_end(&runs->db, status);
+    return rh_db_end(runs->db, status);
 }

@@ -1,36 +1,49 @@
 /* The sidecar's schema in SQL, the names of what its numbers mean, and the order of its sites. */
 #include "store/sidecar.h"
 
-#include "store/sidecar_int.h"
+#include "store/sidecar_internal.h"
 
 #include <string.h>
 
-const char rh_sidecar_schema[] =
-    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;"
-    "CREATE TABLE skipped (reason TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT);"
-    "CREATE TABLE functions (id INTEGER PRIMARY KEY, name TEXT, linkage TEXT, file INTEGER,"
-    " line INTEGER);"
-    "CREATE TABLE locations (id INTEGER PRIMARY KEY, file INTEGER, line INTEGER,"
-    " \"column\" INTEGER, function INTEGER, inlined_at INTEGER);"
-    "CREATE TABLE sites (number INTEGER PRIMARY KEY, fingerprint INTEGER, \"key\" INTEGER,"
-    " access INTEGER, \"order\" INTEGER, size INTEGER, flags INTEGER, function INTEGER,"
-    " location INTEGER, expression TEXT);"
-    "CREATE TABLE keys (number INTEGER PRIMARY KEY, kind INTEGER, first_site INTEGER,"
-    " site_count INTEGER, gate INTEGER);"
-    "CREATE TABLE module (size INTEGER, bitcode BLOB);"
-    "CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT);"
-    "CREATE TABLE removed (number INTEGER PRIMARY KEY, access INTEGER, \"order\" INTEGER,"
-    " size INTEGER, flags INTEGER, function INTEGER, location INTEGER, expression INTEGER,"
-    " reason INTEGER, detail INTEGER);"
-    "CREATE TABLE phases (number INTEGER PRIMARY KEY, name TEXT, milliseconds INTEGER);"
-    "CREATE TABLE filters (number INTEGER PRIMARY KEY, name TEXT, pairs INTEGER);"
-    "CREATE TABLE unknown_functions (number INTEGER PRIMARY KEY, name TEXT, calls INTEGER,"
-    " objects INTEGER);"
-    "CREATE TABLE classes (number INTEGER PRIMARY KEY, threads INTEGER, locks INTEGER);"
-    "CREATE TABLE class_sites (site INTEGER PRIMARY KEY, class INTEGER);"
-    "CREATE TABLE \"groups\" (number INTEGER PRIMARY KEY, first INTEGER, partners BLOB,"
-    " score INTEGER, flags INTEGER, why INTEGER, object INTEGER);";
+static const char tables[] =
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) {clustered};"
+    "CREATE TABLE skipped (reason TEXT PRIMARY KEY, count {number}) {clustered};"
+    "CREATE TABLE files (id {id}, path TEXT);"
+    "CREATE TABLE functions (id {id}, name TEXT, linkage TEXT, file {number},"
+    " line {number});"
+    "CREATE TABLE locations (id {id}, file {number}, line {number},"
+    " \"column\" {number}, function {number}, inlined_at {number});"
+    "CREATE TABLE sites (number {id}, fingerprint {number}, \"key\" {number},"
+    " access {number}, \"order\" {number}, size {number}, flags {number}, function {number},"
+    " location {number}, expression TEXT);"
+    "CREATE TABLE keys (number {id}, kind {number}, first_site {number},"
+    " site_count {number}, gate {number});"
+    "CREATE TABLE module (size {number}, bitcode {blob});"
+    "CREATE TABLE texts (id {id}, text TEXT);"
+    "CREATE TABLE removed (number {id}, access {number}, \"order\" {number},"
+    " size {number}, flags {number}, function {number}, location {number}, expression {number},"
+    " reason {number}, detail {number});"
+    "CREATE TABLE phases (number {id}, name TEXT, milliseconds {number});"
+    "CREATE TABLE filters (number {id}, name TEXT, pairs {number});"
+    "CREATE TABLE unknown_functions (number {id}, name TEXT, calls {number},"
+    " objects {number});"
+    "CREATE TABLE classes (number {id}, threads {number}, locks {number});"
+    "CREATE TABLE class_sites (site {id}, class {number});"
+    "CREATE TABLE \"groups\" (number {id}, first {number}, partners {blob},"
+    " score {number}, flags {number}, why {number}, object {number});";
+
+static const struct rh_db_migration steps[] = {
+    {.define = tables},
+};
+
+const struct rh_db_format rh_sidecar_format = {
+    .id = RH_SIDECAR_ID,
+    .kind = RH_SIDECAR_SUFFIX " file",
+    .if_too_old = "build the program again",
+    .oldest = RH_SIDECAR_VERSION,
+    .steps = steps,
+    .step_count = sizeof steps / sizeof steps[0],
+};
 
 const char *const rh_sidecar_meta_names[RH_SIDECAR_META_COUNT] = {
 #define META_NAME(id, name) [RH_SIDECAR_META_##id] = name,

@@ -2,7 +2,7 @@
 #include "store/sidecar_analysis.h"
 
 #include "base/packed.h"
-#include "store/sidecar_int.h"
+#include "store/sidecar_internal.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static enum rh_status load_texts(struct rh_sidecar *sc)
             break;
         const char *text = rh_sidecar_copy_text(sc, sc->queries[RH_SIDECAR_QUERY_TEXTS], 1);
         if (!text)
-            return rh_sidecar_fail_damaged(sc, "texts");
+            return rh_db_fail_damaged(sc->db, "texts");
         rh_vec_push(&sc->texts, text);
     }
     sc->texts_loaded = true;
@@ -28,35 +28,29 @@ static enum rh_status load_texts(struct rh_sidecar *sc)
 }
 
 /* The text that a column refers to. */
-static bool read_text(const struct rh_sidecar *sc, sqlite3_stmt *row, int column, const char **text)
+static bool read_text(const struct rh_sidecar *sc, struct rh_db_statement *row, int column,
+                      const char **text)
 {
     uint32_t id;
-    if (!rh_sidecar_read_number(row, column, (int64_t)sc->texts.len, &id))
+    if (!rh_db_take32(row, column, sc->texts.len, &id))
         return false;
     *text = sc->texts.data[id];
     return true;
 }
 
 /* The same where NULL may stand. */
-static bool read_optional_text(const struct rh_sidecar *sc, sqlite3_stmt *row, int column,
+static bool read_optional_text(const struct rh_sidecar *sc, struct rh_db_statement *row, int column,
                                const char **text)
 {
     *text = NULL;
-    return sqlite3_column_type(row, column) == SQLITE_NULL || read_text(sc, row, column, text);
+    return rh_db_column(row, column).kind == RH_DB_NULL || read_text(sc, row, column, text);
 }
 
-/* The name in column 1 of the small tables, which stay as SQLite holds them. */
-static bool read_name(sqlite3_stmt *row, const char **name)
+/* The name in column 1 of the small tables, which lives until the next row. */
+static bool read_name(struct rh_db_statement *row, const char **name)
 {
-    *name = (const char *)sqlite3_column_text(row, 1);
+    *name = rh_db_column_text(row, 1);
     return *name;
-}
-
-static bool read_count(sqlite3_stmt *row, int column, uint64_t *count)
-{
-    int64_t value = sqlite3_column_int64(row, column);
-    *count = (uint64_t)value;
-    return value >= 0 && sqlite3_column_type(row, column) == SQLITE_INTEGER;
 }
 
 enum rh_status rh_sidecar_next_removed(struct rh_sidecar *sc, struct rh_sidecar_removed *removed,
@@ -69,13 +63,13 @@ enum rh_status rh_sidecar_next_removed(struct rh_sidecar *sc, struct rh_sidecar_
         status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_REMOVED, "removed", more);
     if (status != RH_OK || !*more)
         return status;
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_REMOVED];
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_REMOVED];
     struct rh_sidecar_access access;
     if (!rh_sidecar_read_access(sc, row, &access) ||
         !read_optional_text(sc, row, 7, &removed->expression) ||
         !read_text(sc, row, 8, &removed->reason) ||
         !read_optional_text(sc, row, 9, &removed->detail))
-        return rh_sidecar_fail_damaged(sc, "removed");
+        return rh_db_fail_damaged(sc->db, "removed");
     removed->access = (enum rh_access_kind)access.access;
     removed->order = (enum rh_memory_order)access.order;
     removed->size = access.size;
@@ -91,11 +85,12 @@ enum rh_status rh_sidecar_next_phase(struct rh_sidecar *sc, struct rh_sidecar_ph
     enum rh_status status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_PHASES, "phases", more);
     if (status != RH_OK || !*more)
         return status;
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_PHASES];
-    bool known = sqlite3_column_type(row, 2) != SQLITE_NULL;
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_PHASES];
+    bool known = rh_db_column(row, 2).kind != RH_DB_NULL;
     phase->milliseconds = RH_SIDECAR_NO_TIME;
-    if (!read_name(row, &phase->name) || (known && !read_count(row, 2, &phase->milliseconds)))
-        return rh_sidecar_fail_damaged(sc, "phases");
+    if (!read_name(row, &phase->name) ||
+        (known && !rh_db_take(row, 2, RH_DB_LIMIT64, &phase->milliseconds)))
+        return rh_db_fail_damaged(sc->db, "phases");
     return RH_OK;
 }
 
@@ -105,9 +100,9 @@ enum rh_status rh_sidecar_next_filter(struct rh_sidecar *sc, struct rh_sidecar_f
     enum rh_status status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_FILTERS, "filters", more);
     if (status != RH_OK || !*more)
         return status;
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_FILTERS];
-    if (!read_name(row, &filter->name) || !read_count(row, 2, &filter->pairs))
-        return rh_sidecar_fail_damaged(sc, "filters");
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_FILTERS];
+    if (!read_name(row, &filter->name) || !rh_db_take(row, 2, RH_DB_LIMIT64, &filter->pairs))
+        return rh_db_fail_damaged(sc->db, "filters");
     return RH_OK;
 }
 
@@ -118,10 +113,10 @@ enum rh_status rh_sidecar_next_unknown(struct rh_sidecar *sc, struct rh_sidecar_
         rh_sidecar_step(sc, RH_SIDECAR_QUERY_UNKNOWN, "unknown_functions", more);
     if (status != RH_OK || !*more)
         return status;
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_UNKNOWN];
-    if (!read_name(row, &unknown->name) || !read_count(row, 2, &unknown->calls) ||
-        !read_count(row, 3, &unknown->objects))
-        return rh_sidecar_fail_damaged(sc, "unknown_functions");
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_UNKNOWN];
+    if (!read_name(row, &unknown->name) || !rh_db_take(row, 2, RH_DB_LIMIT64, &unknown->calls) ||
+        !rh_db_take(row, 3, RH_DB_LIMIT64, &unknown->objects))
+        return rh_db_fail_damaged(sc->db, "unknown_functions");
     return RH_OK;
 }
 
@@ -136,40 +131,40 @@ enum rh_status rh_sidecar_next_class(struct rh_sidecar *sc, struct rh_sidecar_cl
         return status;
     /* Others are checked against the count: it must be the one that a walk finds. */
     if (!*more)
-        return walked == sc->class_count ? RH_OK : rh_sidecar_fail_damaged(sc, "classes");
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_CLASSES];
+        return walked == sc->class_count ? RH_OK : rh_db_fail_damaged(sc->db, "classes");
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_CLASSES];
     out->number = walked;
     if (!read_text(sc, row, 1, &out->threads) || !read_text(sc, row, 2, &out->locks))
-        return rh_sidecar_fail_damaged(sc, "classes");
+        return rh_db_fail_damaged(sc->db, "classes");
     return RH_OK;
 }
 
 enum rh_status rh_sidecar_next_class_site(struct rh_sidecar *sc, uint32_t *site,
                                           uint32_t *class_number, bool *more)
 {
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_CLASS_SITES];
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_CLASS_SITES];
     uint32_t *next = &sc->next_row[RH_SIDECAR_QUERY_CLASS_SITES];
-    enum rh_status status = rh_db_step(&sc->db, row, more);
+    enum rh_status status = rh_db_step(row, more);
     if (status != RH_OK || !*more) {
         *next = 0;
         return status;
     }
-    if (!rh_sidecar_read_number(row, 0, sc->site_count, site) || *site < *next ||
-        !rh_sidecar_read_number(row, 1, sc->class_count, class_number))
-        return rh_sidecar_fail_damaged(sc, "class_sites");
+    if (!rh_db_take32(row, 0, sc->site_count, site) || *site < *next ||
+        !rh_db_take32(row, 1, sc->class_count, class_number))
+        return rh_db_fail_damaged(sc->db, "class_sites");
     *next = *site + 1;
     return RH_OK;
 }
 
-static bool read_partners(struct rh_sidecar *sc, sqlite3_stmt *row, struct rh_sidecar_group *group)
+static bool read_partners(struct rh_sidecar *sc, struct rh_db_statement *row,
+                          struct rh_sidecar_group *group)
 {
-    const void *bytes = sqlite3_column_blob(row, 2);
-    size_t len = (size_t)sqlite3_column_bytes(row, 2);
-    if (sqlite3_column_type(row, 2) != SQLITE_BLOB ||
-        !rh_packed_is_sound(bytes, len, group->first, sc->class_count))
+    struct rh_db_value packed = rh_db_column(row, 2);
+    if (packed.kind != RH_DB_BLOB ||
+        !rh_packed_is_sound(packed.bytes, packed.len, group->first, sc->class_count))
         return false;
-    group->partners = memcpy(rh_arena_alloc(&sc->arena, len), bytes, len);
-    group->partners_len = len;
+    group->partners = memcpy(rh_arena_alloc(&sc->arena, packed.len), packed.bytes, packed.len);
+    group->partners_len = packed.len;
     return true;
 }
 
@@ -182,27 +177,26 @@ enum rh_status rh_sidecar_next_group(struct rh_sidecar *sc, struct rh_sidecar_gr
         status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_GROUPS, "groups", more);
     if (status != RH_OK || !*more)
         return status;
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_GROUPS];
-    if (!rh_sidecar_read_number(row, 1, sc->class_count, &group->first) ||
-        !read_partners(sc, row, group) ||
-        !rh_sidecar_read_number(row, 3, RH_SCORE_MAX + 1, &group->score) ||
-        !rh_sidecar_read_number(row, 4, RH_SIDECAR_NUMBER_LIMIT, &group->flags) ||
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_GROUPS];
+    if (!rh_db_take32(row, 1, sc->class_count, &group->first) || !read_partners(sc, row, group) ||
+        !rh_db_take32(row, 3, RH_SCORE_MAX + 1, &group->score) ||
+        !rh_db_take32(row, 4, RH_SIDECAR_NUMBER_LIMIT, &group->flags) ||
         !read_text(sc, row, 5, &group->why) || !read_optional_text(sc, row, 6, &group->object))
-        return rh_sidecar_fail_damaged(sc, "groups");
+        return rh_db_fail_damaged(sc->db, "groups");
     return RH_OK;
 }
 
 enum rh_status rh_sidecar_check_analysed(struct rh_sidecar *sc)
 {
     bool more;
-    enum rh_status status = rh_db_step(&sc->db, sc->queries[RH_SIDECAR_QUERY_FILTERS], &more);
+    enum rh_status status = rh_db_step(sc->queries[RH_SIDECAR_QUERY_FILTERS], &more);
     if (status != RH_OK || more) {
-        sqlite3_reset(sc->queries[RH_SIDECAR_QUERY_FILTERS]);
+        rh_db_reset(sc->queries[RH_SIDECAR_QUERY_FILTERS]);
         sc->next_row[RH_SIDECAR_QUERY_FILTERS] = 0;
         return status;
     }
     const char *why = sc->meta[RH_SIDECAR_META_UNANALYSED];
     return rh_fail(RH_ERR_NOT_FOUND,
                    "%s holds no candidates: the build left out the analysis of the program%s%s",
-                   sc->db.shown, why ? ": " : "", why ? why : "");
+                   sc->db->name, why ? ": " : "", why ? why : "");
 }

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/packed.h"
-#include "store/scratch_test.h"
+#include "store/scratch_testing.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "store/sidecar_analysis.h"
 
 #include "base/packed.h"
-#include "store/sidecar_int.h"
+#include "store/sidecar_internal.h"
 
 static struct rh_db_value put_words(struct rh_sidecar_writer *w, const char *text)
 {
@@ -16,7 +16,7 @@ static struct rh_db_value put_words(struct rh_sidecar_writer *w, const char *tex
 /* Where the format allows NULL, no words are NULL. */
 static struct rh_db_value put_optional(struct rh_sidecar_writer *w, const char *text)
 {
-    return text && *text ? put_words(w, text) : rh_db_none();
+    return text && *text ? put_words(w, text) : rh_db_null();
 }
 
 static struct rh_db_value take_next(struct rh_sidecar_writer *w, enum rh_sidecar_insert id)
@@ -39,7 +39,7 @@ void rh_sidecar_add_phase(struct rh_sidecar_writer *w, const char *name, uint64_
 {
     bool known = !w->is_reproducible && milliseconds != RH_SIDECAR_NO_TIME;
     RH_SIDECAR_INSERT(w, PHASES, take_next(w, RH_SIDECAR_INSERT_PHASES), rh_db_text(name),
-                      known ? rh_db_int((int64_t)milliseconds) : rh_db_none());
+                      known ? rh_db_int((int64_t)milliseconds) : rh_db_null());
 }
 
 void rh_sidecar_add_filter(struct rh_sidecar_writer *w, const char *name, uint64_t pairs)

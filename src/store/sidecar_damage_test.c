@@ -4,9 +4,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "store/scratch_test.h"
+#include "store/db_testing.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -250,15 +249,6 @@ static void truncated_files_are_refused(void **state)
     rh_strbuf_release(&sound);
     free(victim);
     free(path);
-}
-
-static void run_sql(const char *path, const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-    sqlite3_close(db);
 }
 
 static void assert_refused(void **state, const char *sql, const char *part_of_message)

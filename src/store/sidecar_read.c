@@ -5,11 +5,10 @@
 #include "store/sidecar.h"
 
 #include "base/mem.h"
-#include "store/sidecar_int.h"
+#include "store/sidecar_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zstd.h>
 
 static const char *const query_sql[] = {
@@ -18,30 +17,18 @@ static const char *const query_sql[] = {
 #undef QUERY_SQL
 };
 
-enum rh_status rh_sidecar_fail_damaged(const struct rh_sidecar *sc, const char *what)
+bool rh_sidecar_take_optional(const struct rh_db_statement *row, int column, uint64_t limit,
+                              uint32_t none, uint32_t *number)
 {
-    return rh_fail(RH_ERR_INPUT, "cannot read %s: the file is damaged (%s)", sc->db.shown, what);
-}
-
-bool rh_sidecar_read_number(sqlite3_stmt *row, int column, int64_t limit, uint32_t *number)
-{
-    int64_t value = sqlite3_column_int64(row, column);
-    *number = (uint32_t)value;
-    return value >= 0 && value < limit && sqlite3_column_type(row, column) == SQLITE_INTEGER;
-}
-
-bool rh_sidecar_read_optional(sqlite3_stmt *row, int column, int64_t limit, uint32_t none,
-                              uint32_t *number)
-{
-    if (sqlite3_column_type(row, column) != SQLITE_NULL)
-        return rh_sidecar_read_number(row, column, limit, number);
+    if (rh_db_column(row, column).kind != RH_DB_NULL)
+        return rh_db_take32(row, column, limit, number);
     *number = none;
     return true;
 }
 
-char *rh_sidecar_copy_text(struct rh_sidecar *sc, sqlite3_stmt *row, int column)
+char *rh_sidecar_copy_text(struct rh_sidecar *sc, struct rh_db_statement *row, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(row, column);
+    const char *text = rh_db_column_text(row, column);
     return text ? rh_arena_strdup(&sc->arena, text) : NULL;
 }
 
@@ -53,16 +40,16 @@ static bool advances(const char *before, const char *name)
 
 static enum rh_status load_meta(struct rh_sidecar *sc)
 {
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_META];
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_META];
     const char *before = NULL;
     for (;;) {
         bool more;
-        enum rh_status status = rh_db_step(&sc->db, row, &more);
+        enum rh_status status = rh_db_step(row, &more);
         if (status != RH_OK || !more)
             return status;
         const char *name = rh_sidecar_copy_text(sc, row, 0);
         if (!advances(before, name))
-            return rh_sidecar_fail_damaged(sc, "names of meta");
+            return rh_db_fail_damaged(sc->db, "names of meta");
         before = name;
         for (int i = 0; i < RH_SIDECAR_META_COUNT; i++)
             if (strcmp(name, rh_sidecar_meta_names[i]) == 0)
@@ -72,19 +59,19 @@ static enum rh_status load_meta(struct rh_sidecar *sc)
 
 static enum rh_status load_skipped(struct rh_sidecar *sc)
 {
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_SKIPPED];
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_SKIPPED];
     const char *before = NULL;
     for (;;) {
         bool more;
-        enum rh_status status = rh_db_step(&sc->db, row, &more);
+        enum rh_status status = rh_db_step(row, &more);
         if (status != RH_OK || !more)
             return status;
         const char *reason = rh_sidecar_copy_text(sc, row, 0);
-        int64_t count = sqlite3_column_int64(row, 1);
-        if (!advances(before, reason) || count < 0)
-            return rh_sidecar_fail_damaged(sc, "skipped");
+        uint64_t count;
+        if (!advances(before, reason) || !rh_db_take(row, 1, RH_DB_LIMIT64, &count))
+            return rh_db_fail_damaged(sc->db, "skipped");
         before = reason;
-        rh_vec_push(&sc->skipped, (struct rh_sidecar_skipped){reason, (uint64_t)count});
+        rh_vec_push(&sc->skipped, (struct rh_sidecar_skipped){reason, count});
     }
 }
 
@@ -92,17 +79,17 @@ static enum rh_status load_skipped(struct rh_sidecar *sc)
 static enum rh_status count_rows(struct rh_sidecar *sc, enum rh_sidecar_query query,
                                  const char *name, uint32_t *count)
 {
-    sqlite3_stmt *row = sc->queries[query];
+    struct rh_db_statement *row = sc->queries[query];
     bool more;
-    enum rh_status status = rh_db_step(&sc->db, row, &more);
-    if (status == RH_OK && more && sqlite3_column_type(row, 0) != SQLITE_NULL) {
+    enum rh_status status = rh_db_step(row, &more);
+    if (status == RH_OK && more && rh_db_column(row, 0).kind != RH_DB_NULL) {
         uint32_t last;
-        if (rh_sidecar_read_number(row, 0, RH_SIDECAR_NUMBER_LIMIT, &last))
+        if (rh_db_take32(row, 0, RH_SIDECAR_NUMBER_LIMIT, &last))
             *count = last + 1;
         else
-            status = rh_sidecar_fail_damaged(sc, name);
+            status = rh_db_fail_damaged(sc->db, name);
     }
-    sqlite3_reset(row);
+    rh_db_reset(row);
     return status;
 }
 
@@ -118,63 +105,14 @@ static enum rh_status count_all(struct rh_sidecar *sc)
     return status;
 }
 
-static enum rh_status check_identity(struct rh_sidecar *sc)
+static enum rh_status load_head(struct rh_sidecar *sc)
 {
-    int64_t id, version;
-    enum rh_status status = rh_db_number(&sc->db, "PRAGMA application_id", 0, &id);
-    if (status != RH_OK)
-        return status;
-    if (id != RH_SIDECAR_ID)
-        return rh_fail(RH_ERR_INPUT, "cannot read %s: it is not a %s file", sc->db.shown,
-                       RH_SIDECAR_SUFFIX);
-    status = rh_db_number(&sc->db, "PRAGMA user_version", 0, &version);
-    if (status != RH_OK)
-        return status;
-    if (version > RH_SIDECAR_VERSION)
-        return rh_fail(RH_ERR_INPUT,
-                       "cannot read %s: its format is version %lld and this racehive (%s) knows up "
-                       "to %d: update racehive",
-                       sc->db.shown, (long long)version, RH_VERSION, RH_SIDECAR_VERSION);
-    if (version < 1)
-        return rh_sidecar_fail_damaged(sc, "format version");
-    if (version < RH_SIDECAR_VERSION)
-        return rh_fail(
-            RH_ERR_INPUT,
-            "cannot read %s: its format is version %lld, of an older racehive: build the "
-            "program again",
-            sc->db.shown, (long long)version);
-    return RH_OK;
-}
-
-/*
- * SQLite fills up a last page that was cut off, and would run whatever a view of a stranger's file
- * says: a sidecar has whole pages and nothing but tables.
- */
-static enum rh_status check_shape(struct rh_sidecar *sc, const char *path)
-{
-    static const char *const queries[] = {"PRAGMA page_size", "PRAGMA page_count",
-                                          "SELECT 1 FROM sqlite_schema WHERE type <> 'table'"};
-    int64_t numbers[3];
-    for (int i = 0; i < 3; i++) {
-        enum rh_status status = rh_db_number(&sc->db, queries[i], 0, &numbers[i]);
-        if (status != RH_OK)
-            return status;
-    }
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return rh_fail_errno(RH_ERR_IO, "cannot read %s", path);
-    if (info.st_size != numbers[0] * numbers[1])
-        return rh_sidecar_fail_damaged(sc, "its size is wrong");
-    return numbers[2] == 0 ? RH_OK : rh_sidecar_fail_damaged(sc, "it holds more than tables");
-}
-
-static enum rh_status load_head(struct rh_sidecar *sc, const char *path)
-{
-    enum rh_status status = check_identity(sc);
+    bool is_current; /* always: the format has one version */
+    enum rh_status status = rh_db_check_format(sc->db, &rh_sidecar_format, &is_current);
     if (status == RH_OK)
-        status = check_shape(sc, path);
+        status = rh_db_check_shape(sc->db);
     for (int i = 0; i < RH_SIDECAR_QUERY_COUNT && status == RH_OK; i++)
-        status = rh_db_prepare(&sc->db, query_sql[i], &sc->queries[i]);
+        status = rh_db_prepare(sc->db, query_sql[i], &sc->queries[i]);
     if (status == RH_OK)
         status = load_meta(sc);
     if (status == RH_OK)
@@ -185,9 +123,9 @@ static enum rh_status load_head(struct rh_sidecar *sc, const char *path)
 enum rh_status rh_sidecar_open(const char *path, struct rh_sidecar **sidecar)
 {
     struct rh_sidecar *sc = rh_calloc(1, sizeof *sc);
-    enum rh_status status = rh_db_open_finished(&sc->db, path);
+    enum rh_status status = rh_db_open_finished(path, rh_sidecar_format.kind, &sc->db);
     if (status == RH_OK)
-        status = load_head(sc, path);
+        status = load_head(sc);
     if (status == RH_OK)
         *sidecar = sc;
     else
@@ -198,8 +136,8 @@ enum rh_status rh_sidecar_open(const char *path, struct rh_sidecar **sidecar)
 void rh_sidecar_close(struct rh_sidecar *sc)
 {
     for (int i = 0; i < RH_SIDECAR_QUERY_COUNT; i++)
-        sqlite3_finalize(sc->queries[i]);
-    rh_db_close(&sc->db);
+        rh_db_finish(sc->queries[i]);
+    rh_db_close(sc->db);
     rh_vec_free(&sc->skipped);
     rh_vec_free(&sc->files);
     rh_vec_free(&sc->functions);
@@ -231,7 +169,7 @@ uint32_t rh_sidecar_key_count(const struct rh_sidecar *sc)
     return sc->key_count;
 }
 
-static bool take_file(struct rh_sidecar *sc, sqlite3_stmt *row)
+static bool take_file(struct rh_sidecar *sc, struct rh_db_statement *row)
 {
     const char *path = rh_sidecar_copy_text(sc, row, 1);
     if (!path)
@@ -245,15 +183,15 @@ static const char *file_by_id(const struct rh_sidecar *sc, uint32_t id)
     return id == RH_SIDECAR_NO_ROW ? NULL : sc->files.data[id];
 }
 
-static bool take_function(struct rh_sidecar *sc, sqlite3_stmt *row)
+static bool take_function(struct rh_sidecar *sc, struct rh_db_statement *row)
 {
     struct rh_sidecar_function *function = rh_arena_new(&sc->arena, struct rh_sidecar_function);
     uint32_t file;
     function->name = rh_sidecar_copy_text(sc, row, 1);
     function->linkage = rh_sidecar_copy_text(sc, row, 2);
     if (!function->name ||
-        !rh_sidecar_read_optional(row, 3, (int64_t)sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
-        !rh_sidecar_read_number(row, 4, RH_SIDECAR_NUMBER_LIMIT, &function->line))
+        !rh_sidecar_take_optional(row, 3, sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
+        !rh_db_take32(row, 4, RH_SIDECAR_NUMBER_LIMIT, &function->line))
         return false;
     if (!function->linkage)
         function->linkage = function->name;
@@ -262,16 +200,16 @@ static bool take_function(struct rh_sidecar *sc, sqlite3_stmt *row)
     return true;
 }
 
-static bool take_location(struct rh_sidecar *sc, sqlite3_stmt *row)
+static bool take_location(struct rh_sidecar *sc, struct rh_db_statement *row)
 {
     struct rh_sidecar_location *location = rh_arena_new(&sc->arena, struct rh_sidecar_location);
     uint32_t file, function, outer;
     /* An inlined_at that points to an earlier row cannot make a circle. */
-    if (!rh_sidecar_read_optional(row, 1, (int64_t)sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
-        !rh_sidecar_read_number(row, 2, RH_SIDECAR_NUMBER_LIMIT, &location->line) ||
-        !rh_sidecar_read_number(row, 3, RH_SIDECAR_NUMBER_LIMIT, &location->column) ||
-        !rh_sidecar_read_number(row, 4, (int64_t)sc->functions.len, &function) ||
-        !rh_sidecar_read_optional(row, 5, (int64_t)sc->locations.len, RH_SIDECAR_NO_ROW, &outer))
+    if (!rh_sidecar_take_optional(row, 1, sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
+        !rh_db_take32(row, 2, RH_SIDECAR_NUMBER_LIMIT, &location->line) ||
+        !rh_db_take32(row, 3, RH_SIDECAR_NUMBER_LIMIT, &location->column) ||
+        !rh_db_take32(row, 4, sc->functions.len, &function) ||
+        !rh_sidecar_take_optional(row, 5, sc->locations.len, RH_SIDECAR_NO_ROW, &outer))
         return false;
     location->file = file_by_id(sc, file);
     location->function = sc->functions.data[function]->name;
@@ -285,7 +223,7 @@ static bool take_location(struct rh_sidecar *sc, sqlite3_stmt *row)
 static const struct place_table {
     enum rh_sidecar_query query;
     const char *name;
-    bool (*take)(struct rh_sidecar *sc, sqlite3_stmt *row);
+    bool (*take)(struct rh_sidecar *sc, struct rh_db_statement *row);
 } place_tables[] = {
     {RH_SIDECAR_QUERY_FILES, "files", take_file},
     {RH_SIDECAR_QUERY_FUNCTIONS, "functions", take_function},
@@ -295,16 +233,15 @@ static const struct place_table {
 enum rh_status rh_sidecar_step(struct rh_sidecar *sc, enum rh_sidecar_query query, const char *name,
                                bool *more)
 {
-    sqlite3_stmt *row = sc->queries[query];
-    enum rh_status status = rh_db_step(&sc->db, row, more);
+    struct rh_db_statement *row = sc->queries[query];
+    enum rh_status status = rh_db_step(row, more);
     if (status != RH_OK || !*more) {
         sc->next_row[query] = 0;
         return status;
     }
     uint32_t number;
-    if (!rh_sidecar_read_number(row, 0, RH_SIDECAR_NUMBER_LIMIT, &number) ||
-        number != sc->next_row[query])
-        return rh_sidecar_fail_damaged(sc, name);
+    if (!rh_db_take32(row, 0, RH_SIDECAR_NUMBER_LIMIT, &number) || number != sc->next_row[query])
+        return rh_db_fail_damaged(sc->db, name);
     sc->next_row[query]++;
     return RH_OK;
 }
@@ -317,7 +254,7 @@ static enum rh_status load_place_table(struct rh_sidecar *sc, const struct place
         if (status != RH_OK || !more)
             return status;
         if (!table->take(sc, sc->queries[table->query]))
-            return rh_sidecar_fail_damaged(sc, table->name);
+            return rh_db_fail_damaged(sc->db, table->name);
     }
 }
 
@@ -334,37 +271,38 @@ enum rh_status rh_sidecar_load_places(struct rh_sidecar *sc)
     return RH_OK;
 }
 
-bool rh_sidecar_read_access(const struct rh_sidecar *sc, sqlite3_stmt *row,
+bool rh_sidecar_read_access(const struct rh_sidecar *sc, struct rh_db_statement *row,
                             struct rh_sidecar_access *access)
 {
     uint32_t function, location;
-    if (!rh_sidecar_read_number(row, 1, RH_ACCESS_COUNT, &access->access) ||
-        !rh_sidecar_read_number(row, 2, RH_MO_SEQ_CST + 1, &access->order) ||
-        !rh_sidecar_read_number(row, 3, RH_SIDECAR_NUMBER_LIMIT + 1, &access->size) ||
-        !rh_sidecar_read_number(row, 4, RH_SIDECAR_NUMBER_LIMIT, &access->flags) ||
-        !rh_sidecar_read_number(row, 5, (int64_t)sc->functions.len, &function) ||
-        !rh_sidecar_read_optional(row, 6, (int64_t)sc->locations.len, RH_SIDECAR_NO_ROW, &location))
+    if (!rh_db_take32(row, 1, RH_ACCESS_COUNT, &access->access) ||
+        !rh_db_take32(row, 2, RH_MO_SEQ_CST + 1, &access->order) ||
+        !rh_db_take32(row, 3, RH_DB_LIMIT32, &access->size) ||
+        !rh_db_take32(row, 4, RH_SIDECAR_NUMBER_LIMIT, &access->flags) ||
+        !rh_db_take32(row, 5, sc->functions.len, &function) ||
+        !rh_sidecar_take_optional(row, 6, sc->locations.len, RH_SIDECAR_NO_ROW, &location))
         return false;
     access->function = sc->functions.data[function];
     access->location = location == RH_SIDECAR_NO_ROW ? NULL : sc->locations.data[location];
     return true;
 }
 
-static bool take_site(struct rh_sidecar *sc, sqlite3_stmt *row, struct rh_sidecar_site *site)
+static bool take_site(struct rh_sidecar *sc, struct rh_db_statement *row,
+                      struct rh_sidecar_site *site)
 {
     struct rh_sidecar_access access;
     if (!rh_sidecar_read_access(sc, row, &access) ||
-        !rh_sidecar_read_optional(row, 8, (int64_t)sc->key_count, RH_SIDECAR_NO_KEY, &site->key))
+        !rh_sidecar_take_optional(row, 8, sc->key_count, RH_SIDECAR_NO_KEY, &site->key))
         return false;
-    site->number = (uint32_t)sqlite3_column_int64(row, 0);
-    site->fingerprint = (uint64_t)sqlite3_column_int64(row, 7);
+    site->number = (uint32_t)rh_db_column(row, 0).number;
+    site->fingerprint = (uint64_t)rh_db_column(row, 7).number;
     site->access = (enum rh_access_kind)access.access;
     site->order = (enum rh_memory_order)access.order;
     site->size = access.size;
     site->flags = access.flags;
     site->function = access.function;
     site->location = access.location;
-    site->expression = (const char *)sqlite3_column_text(row, 9);
+    site->expression = rh_db_column_text(row, 9);
     return true;
 }
 
@@ -377,12 +315,12 @@ enum rh_status rh_sidecar_next_site(struct rh_sidecar *sc, struct rh_sidecar_sit
         return status;
     return take_site(sc, sc->queries[RH_SIDECAR_QUERY_SITES], site)
                ? RH_OK
-               : rh_sidecar_fail_damaged(sc, "sites");
+               : rh_db_fail_damaged(sc->db, "sites");
 }
 
 static enum rh_status collect_sites(struct rh_sidecar *sc)
 {
-    sqlite3_reset(sc->queries[RH_SIDECAR_QUERY_SITES]);
+    rh_db_reset(sc->queries[RH_SIDECAR_QUERY_SITES]);
     sc->next_row[RH_SIDECAR_QUERY_SITES] = 0;
     for (;;) {
         struct rh_sidecar_site site;
@@ -396,7 +334,7 @@ static enum rh_status collect_sites(struct rh_sidecar *sc)
             site.expression = rh_arena_strdup(&sc->arena, site.expression);
         rh_vec_push(&sc->sites, site);
     }
-    return sc->sites.len == sc->site_count ? RH_OK : rh_sidecar_fail_damaged(sc, "sites");
+    return sc->sites.len == sc->site_count ? RH_OK : rh_db_fail_damaged(sc->db, "sites");
 }
 
 enum rh_status rh_sidecar_load_sites(struct rh_sidecar *sc, const struct rh_sidecar_site **sites,
@@ -415,22 +353,22 @@ enum rh_status rh_sidecar_load_sites(struct rh_sidecar *sc, const struct rh_side
 }
 
 /* Room comes from malloc itself: a damaged size must end in a message, not in the process's end. */
-static enum rh_status unpack_module(const struct rh_sidecar *sc, sqlite3_stmt *row, void **bytes,
-                                    size_t *len)
+static enum rh_status unpack_module(const struct rh_sidecar *sc, struct rh_db_statement *row,
+                                    void **bytes, size_t *len)
 {
-    const void *packed = sqlite3_column_blob(row, 1);
-    size_t packed_len = (size_t)sqlite3_column_bytes(row, 1);
-    int64_t size = sqlite3_column_int64(row, 0);
-    if (!packed || size < 0 || ZSTD_getFrameContentSize(packed, packed_len) != (uint64_t)size)
-        return rh_sidecar_fail_damaged(sc, "module");
-    void *room = malloc((size_t)size + 1);
+    struct rh_db_value packed = rh_db_column(row, 1);
+    uint64_t size;
+    if (packed.kind != RH_DB_BLOB || !rh_db_take(row, 0, RH_DB_LIMIT64, &size) ||
+        ZSTD_getFrameContentSize(packed.bytes, packed.len) != size)
+        return rh_db_fail_damaged(sc->db, "module");
+    void *room = malloc(size + 1);
     if (!room)
-        return rh_fail(RH_ERR_IO, "cannot read %s: no memory for a module of %lld bytes",
-                       sc->db.shown, (long long)size);
-    size_t got = ZSTD_decompress(room, (size_t)size, packed, packed_len);
-    if (ZSTD_isError(got) || got != (size_t)size) {
+        return rh_fail(RH_ERR_IO, "cannot read %s: no memory for a module of %llu bytes",
+                       sc->db->name, (unsigned long long)size);
+    size_t got = ZSTD_decompress(room, size, packed.bytes, packed.len);
+    if (ZSTD_isError(got) || got != size) {
         free(room);
-        return rh_sidecar_fail_damaged(sc, "module");
+        return rh_db_fail_damaged(sc->db, "module");
     }
     *bytes = room;
     *len = got;
@@ -439,13 +377,13 @@ static enum rh_status unpack_module(const struct rh_sidecar *sc, sqlite3_stmt *r
 
 enum rh_status rh_sidecar_load_module(struct rh_sidecar *sc, void **bytes, size_t *len)
 {
-    sqlite3_stmt *row = sc->queries[RH_SIDECAR_QUERY_MODULE];
+    struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_MODULE];
     bool more;
-    enum rh_status status = rh_db_step(&sc->db, row, &more);
+    enum rh_status status = rh_db_step(row, &more);
     if (status != RH_OK)
         return status;
     status = more ? unpack_module(sc, row, bytes, len)
-                  : rh_fail(RH_ERR_NOT_FOUND, "%s holds no module", sc->db.shown);
-    sqlite3_reset(row);
+                  : rh_fail(RH_ERR_NOT_FOUND, "%s holds no module", sc->db->name);
+    rh_db_reset(row);
     return status;
 }

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "store/db.h"
-#include "store/scratch_test.h"
+#include "store/scratch_testing.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -61,11 +61,11 @@ static void add_many_sites(struct rh_sidecar_writer *writer, uint32_t count)
 
 static int64_t ask(const char *path, const char *sql)
 {
-    struct rh_db db;
+    struct rh_db *db;
     int64_t number;
-    assert_status(RH_OK, rh_db_open_finished(&db, path));
-    assert_status(RH_OK, rh_db_number(&db, sql, -1, &number));
-    rh_db_close(&db);
+    assert_status(RH_OK, rh_db_open_finished(path, "sidecar", &db));
+    assert_status(RH_OK, rh_db_number(db, sql, -1, &number));
+    rh_db_close(db);
     return number;
 }
 

@@ -2,7 +2,7 @@
 #include "store/sidecar.h"
 
 #include "base/mem.h"
-#include "store/sidecar_int.h"
+#include "store/sidecar_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ void rh_sidecar_insert(struct rh_sidecar_writer *w, enum rh_sidecar_insert id,
                        const struct rh_db_value *values, int count)
 {
     if (w->status == RH_OK)
-        rh_sidecar_keep(w, rh_db_insert(&w->db, w->inserts[id], values, count));
+        rh_sidecar_keep(w, rh_db_change(w->inserts[id], values, count));
 }
 
 bool rh_sidecar_take_number(struct rh_sidecar_writer *w, enum rh_sidecar_insert id,
@@ -42,12 +42,11 @@ bool rh_sidecar_take_number(struct rh_sidecar_writer *w, enum rh_sidecar_insert 
 
 static enum rh_status prepare_tables(struct rh_sidecar_writer *w)
 {
-    char *sql = rh_format("BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d; %s",
-                          RH_SIDECAR_ID, RH_SIDECAR_VERSION, rh_sidecar_schema);
-    enum rh_status status = rh_db_exec(&w->db, sql);
-    free(sql);
+    enum rh_status status = rh_db_begin(w->db, true);
+    if (status == RH_OK)
+        status = rh_db_make(w->db, &rh_sidecar_format);
     for (int i = 0; i < RH_SIDECAR_INSERT_COUNT && status == RH_OK; i++)
-        status = rh_db_prepare(&w->db, insert_sql[i], &w->inserts[i]);
+        status = rh_db_prepare(w->db, insert_sql[i], &w->inserts[i]);
     return status;
 }
 
@@ -66,8 +65,8 @@ static void set_created(struct rh_sidecar_writer *w)
 static void close_database(struct rh_sidecar_writer *w)
 {
     for (int i = 0; i < RH_SIDECAR_INSERT_COUNT; i++)
-        sqlite3_finalize(w->inserts[i]);
-    rh_db_close(&w->db);
+        rh_db_finish(w->inserts[i]);
+    rh_db_close(w->db);
 }
 
 static void free_writer(struct rh_sidecar_writer *w)
@@ -94,7 +93,7 @@ enum rh_status rh_sidecar_create(const char *path, struct rh_sidecar_writer **wr
         status = rh_fail(RH_ERR_IO, "cannot write %s: it is not a regular file", path);
         goto abort_file;
     }
-    status = rh_db_open_draft(&w->db, w->file.temp_path, path);
+    status = rh_db_open_draft(w->file.temp_path, path, &w->db);
     if (status != RH_OK)
         goto abort_file;
     status = prepare_tables(w);
@@ -138,7 +137,7 @@ uint32_t rh_sidecar_intern(struct rh_strmap *map, const char *key, bool *is_new)
 static struct rh_db_value add_file(struct rh_sidecar_writer *w, const char *path)
 {
     if (!path || !*path)
-        return rh_db_none();
+        return rh_db_null();
     bool is_new;
     uint32_t id = rh_sidecar_intern(&w->files, path, &is_new);
     if (is_new)
@@ -189,16 +188,16 @@ struct rh_db_value rh_sidecar_put_location(struct rh_sidecar_writer *w,
                                            const struct rh_sidecar_location *location)
 {
     if (!location)
-        return rh_db_none();
+        return rh_db_null();
     struct rh_db_value outer = rh_sidecar_put_location(w, location->inlined_at);
     struct rh_db_value file = add_file(w, location->file);
     uint32_t function = add_function(w, location->function, location->linkage, location->file, 0);
     rh_strbuf_reset(&w->key);
-    add_digits(&w->key, file.kind == RH_DB_NONE ? 0 : (uint64_t)file.number + 1);
+    add_digits(&w->key, file.kind == RH_DB_NULL ? 0 : (uint64_t)file.number + 1);
     add_digits(&w->key, location->line);
     add_digits(&w->key, location->column);
     add_digits(&w->key, function);
-    add_digits(&w->key, outer.kind == RH_DB_NONE ? 0 : (uint64_t)outer.number + 1);
+    add_digits(&w->key, outer.kind == RH_DB_NULL ? 0 : (uint64_t)outer.number + 1);
     bool is_new;
     uint32_t id = rh_sidecar_intern(&w->locations, rh_strbuf_text(&w->key), &is_new);
     if (is_new)
@@ -221,7 +220,7 @@ void rh_sidecar_add_site(struct rh_sidecar_writer *w, const struct rh_sidecar_si
     struct rh_db_value function = rh_sidecar_put_function(w, site->function);
     struct rh_db_value location = rh_sidecar_put_location(w, site->location);
     RH_SIDECAR_INSERT(w, SITES, rh_db_int(site->number), rh_db_int((int64_t)site->fingerprint),
-                      site->key == RH_SIDECAR_NO_KEY ? rh_db_none() : rh_db_int(site->key),
+                      site->key == RH_SIDECAR_NO_KEY ? rh_db_null() : rh_db_int(site->key),
                       rh_db_int(site->access), rh_db_int(site->order), rh_db_int(site->size),
                       rh_db_int(site->flags), function, location,
                       rh_db_text(site->expression && *site->expression ? site->expression : NULL));
@@ -234,12 +233,12 @@ void rh_sidecar_add_key(struct rh_sidecar_writer *w, uint32_t number,
         return;
     RH_SIDECAR_INSERT(w, KEYS, rh_db_int(number), rh_db_int(key->kind), rh_db_int(key->first_site),
                       rh_db_int(key->site_count),
-                      key->gate == RH_NO_GATE ? rh_db_none() : rh_db_int(key->gate));
+                      key->gate == RH_NO_GATE ? rh_db_null() : rh_db_int(key->gate));
 }
 
 static enum rh_status fail_compress(const struct rh_sidecar_writer *w, size_t code)
 {
-    return rh_fail(RH_ERR_IO, "cannot write %s: the module cannot be compressed: %s", w->db.shown,
+    return rh_fail(RH_ERR_IO, "cannot write %s: the module cannot be compressed: %s", w->db->name,
                    ZSTD_getErrorName(code));
 }
 
@@ -287,7 +286,7 @@ enum rh_status rh_sidecar_commit(struct rh_sidecar_writer *w)
 {
     write_functions(w);
     if (w->status == RH_OK)
-        rh_sidecar_keep(w, rh_db_exec(&w->db, "COMMIT"));
+        rh_sidecar_keep(w, rh_db_end(w->db, RH_OK));
     close_database(w);
     enum rh_status status = w->status;
     if (status == RH_OK) {

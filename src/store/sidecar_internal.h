@@ -2,8 +2,8 @@
  * What the files that write and read sidecars share: the schema in SQL and the names in it, the
  * state of a writer and of a reader, and how rows are interned, inserted, walked and checked.
  */
-#ifndef RH_STORE_SIDECAR_INT_H
-#define RH_STORE_SIDECAR_INT_H
+#ifndef RH_STORE_SIDECAR_INTERNAL_H
+#define RH_STORE_SIDECAR_INTERNAL_H
 
 #include "base/arena.h"
 #include "base/bitset.h"
@@ -15,7 +15,7 @@
 #include "store/sidecar.h"
 
 /* sidecar.h documents it. */
-extern const char rh_sidecar_schema[];
+extern const struct rh_db_format rh_sidecar_format;
 
 extern const char *const rh_sidecar_meta_names[RH_SIDECAR_META_COUNT];
 
@@ -23,8 +23,10 @@ extern const char *const rh_sidecar_meta_names[RH_SIDECAR_META_COUNT];
 
 /* One row per table that is filled: enum suffix, its INSERT. */
 #define RH_SIDECAR_INSERTS(X)                                                                      \
-    X(META, "INSERT OR REPLACE INTO meta VALUES (?, ?)")                                           \
-    X(SKIPPED, "INSERT OR REPLACE INTO skipped VALUES (?, ?)")                                     \
+    X(META, "INSERT INTO meta VALUES (?, ?)"                                                       \
+            " ON CONFLICT (name) DO UPDATE SET value = excluded.value")                            \
+    X(SKIPPED, "INSERT INTO skipped VALUES (?, ?)"                                                 \
+               " ON CONFLICT (reason) DO UPDATE SET count = excluded.count")                       \
     X(FILES, "INSERT INTO files VALUES (?, ?)")                                                    \
     X(FUNCTIONS, "INSERT INTO functions VALUES (?, ?, ?, ?, ?)")                                   \
     X(LOCATIONS, "INSERT INTO locations VALUES (?, ?, ?, ?, ?, ?)")                                \
@@ -49,8 +51,8 @@ enum rh_sidecar_insert {
 
 struct rh_sidecar_writer {
     struct rh_file file;
-    struct rh_db db;
-    sqlite3_stmt *inserts[RH_SIDECAR_INSERT_COUNT];
+    struct rh_db *db;
+    struct rh_db_statement *inserts[RH_SIDECAR_INSERT_COUNT];
     enum rh_status status; /* of the first failure */
     char *message;
     uint32_t counts[RH_SIDECAR_INSERT_COUNT]; /* rows so far, of tables whose rows are numbered */
@@ -71,9 +73,7 @@ struct rh_sidecar_writer {
 void rh_sidecar_keep(struct rh_sidecar_writer *w, enum rh_status status);
 
 #define RH_SIDECAR_INSERT(w, id, ...)                                                              \
-    rh_sidecar_insert(                                                                             \
-        (w), RH_SIDECAR_INSERT_##id, (const struct rh_db_value[]){__VA_ARGS__},                    \
-        (int)(sizeof((const struct rh_db_value[]){__VA_ARGS__}) / sizeof(struct rh_db_value)))
+    rh_sidecar_insert((w), RH_SIDECAR_INSERT_##id, RH_DB_VALUES(__VA_ARGS__))
 
 void rh_sidecar_insert(struct rh_sidecar_writer *w, enum rh_sidecar_insert id,
                        const struct rh_db_value *values, int count);
@@ -130,8 +130,8 @@ struct rh_sidecar_skipped {
 };
 
 struct rh_sidecar {
-    struct rh_db db;
-    sqlite3_stmt *queries[RH_SIDECAR_QUERY_COUNT];
+    struct rh_db *db;
+    struct rh_db_statement *queries[RH_SIDECAR_QUERY_COUNT];
     uint32_t next_row[RH_SIDECAR_QUERY_COUNT]; /* the number that a walk expects next */
     struct rh_arena arena;
     const char *meta[RH_SIDECAR_META_COUNT];
@@ -149,20 +149,15 @@ struct rh_sidecar {
     RH_VEC(struct rh_sidecar_site) sites; /* by number, for rh_sidecar_load_sites */
 };
 
-enum rh_status rh_sidecar_fail_damaged(const struct rh_sidecar *sc, const char *what);
+/* The number in a column if it is below `limit`, and `none` for NULL; else false. */
+bool rh_sidecar_take_optional(const struct rh_db_statement *row, int column, uint64_t limit,
+                              uint32_t none, uint32_t *number);
 
-/* The unsigned number in a column if it is below `limit`; else false. */
-bool rh_sidecar_read_number(sqlite3_stmt *row, int column, int64_t limit, uint32_t *number);
-
-/* The same where NULL may stand, which becomes `none`. */
-bool rh_sidecar_read_optional(sqlite3_stmt *row, int column, int64_t limit, uint32_t none,
-                              uint32_t *number);
-
-#define RH_SIDECAR_NUMBER_LIMIT ((int64_t)UINT32_MAX)
+#define RH_SIDECAR_NUMBER_LIMIT ((uint64_t)UINT32_MAX)
 #define RH_SIDECAR_NO_ROW       UINT32_MAX
 
 /* The column's text, which lives as long as the sidecar; NULL for NULL. */
-char *rh_sidecar_copy_text(struct rh_sidecar *sc, sqlite3_stmt *row, int column);
+char *rh_sidecar_copy_text(struct rh_sidecar *sc, struct rh_db_statement *row, int column);
 
 /*
  * Moves a walk over a numbered table to its next row, whose number must be the next one; `name` is
@@ -182,7 +177,7 @@ struct rh_sidecar_access {
 };
 
 /* Reads it from columns 1 to 6 of either; false if something is out of range. */
-bool rh_sidecar_read_access(const struct rh_sidecar *sc, sqlite3_stmt *row,
+bool rh_sidecar_read_access(const struct rh_sidecar *sc, struct rh_db_statement *row,
                             struct rh_sidecar_access *access);
 
 #endif

@@ -2,8 +2,8 @@
  * What the files of the store of runs share: the statements and the names of columns, the state of
  * an open store, and how rows are written, found and checked.
  */
-#ifndef RH_STORE_RUNS_INT_H
-#define RH_STORE_RUNS_INT_H
+#ifndef RH_STORE_RUNS_INTERNAL_H
+#define RH_STORE_RUNS_INTERNAL_H
 
 #include "base/arena.h"
 #include "base/vec.h"
@@ -30,6 +30,13 @@
     X(crashes, crashes)                                                                            \
     X(hangs, hangs)
 
+#define RH_RUNS_TALLY_SIZE(column, member) +sizeof(((struct rh_tally *)0)->member)
+_Static_assert(RH_RUNS_TALLY(RH_RUNS_TALLY_SIZE) == sizeof(struct rh_tally),
+               "a column for each member");
+
+/* The tables and their versions, in runs_schema.c. */
+extern const struct rh_db_format rh_runs_format;
+
 /* What is true of an answer: enum suffix, member of struct rh_runs_answer. */
 #define RH_RUNS_FLAGS(X)                                                                           \
     X(RACED_PRIMARY, raced[RH_ORDER_PRIMARY])                                                      \
@@ -53,12 +60,22 @@ enum rh_runs_flag {
     "id, first, second, executions_first, executions_second, vain_primary, vain_alternate,"        \
     " last_run, attempts, explored" RH_RUNS_TALLY(RH_RUNS_COLUMN)
 
+#define RH_RUNS_UPDATE(column, member) ", " #column " = excluded." #column
+#define RH_RUNS_STATE_UPDATES                                                                      \
+    " first = excluded.first, second = excluded.second,"                                           \
+    " executions_first = excluded.executions_first,"                                               \
+    " executions_second = excluded.executions_second, vain_primary = excluded.vain_primary,"       \
+    " vain_alternate = excluded.vain_alternate, last_run = excluded.last_run,"                     \
+    " attempts = excluded.attempts, explored = excluded.explored" RH_RUNS_TALLY(RH_RUNS_UPDATE)
+
 /* One row per statement: enum suffix, SQL. All are prepared at once, so a missing table shows
  * early. */
 #define RH_RUNS_STATEMENTS(X)                                                                      \
     X(META, "SELECT value FROM meta WHERE name = ?")                                               \
-    X(SET_META, "INSERT OR REPLACE INTO meta VALUES (?, ?)")                                       \
-    X(ADD_RUN, "INSERT INTO runs (user, started, completed) VALUES (?, ?, 0)")                     \
+    X(SET_META, "INSERT INTO meta VALUES (?, ?)"                                                   \
+                " ON CONFLICT (name) DO UPDATE SET value = excluded.value")                        \
+    X(ADD_RUN, "INSERT INTO runs (\"user\", started, completed) VALUES (?, ?, 0)"                  \
+               " RETURNING number")                                                                \
     X(ADD_TASK, "INSERT INTO tasks (run, number, candidate, first, second, stage, \"order\","      \
                 " pause_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                      \
     X(IS_COMPLETED, "SELECT completed FROM runs WHERE number = ?")                                 \
@@ -70,13 +87,15 @@ enum rh_runs_flag {
               " executions_second = ? WHERE run = ? AND number = ?")                               \
     X(STATE, "SELECT " RH_RUNS_STATE_COLUMNS " FROM candidates WHERE id = ?")                      \
     X(STATES, "SELECT " RH_RUNS_STATE_COLUMNS " FROM candidates ORDER BY id")                      \
-    X(SET_STATE, "INSERT OR REPLACE INTO candidates (" RH_RUNS_STATE_COLUMNS ")"                   \
-                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?" RH_RUNS_TALLY(RH_RUNS_PARAMETER) ")")     \
+    X(SET_STATE, "INSERT INTO candidates (" RH_RUNS_STATE_COLUMNS ") VALUES"                       \
+                 " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?" RH_RUNS_TALLY(                                   \
+                     RH_RUNS_PARAMETER) ")"                                                        \
+                                        " ON CONFLICT (id) DO UPDATE SET" RH_RUNS_STATE_UPDATES)   \
     /* The one to make room first. */                                                              \
     X(RACES_ALIKE, "SELECT number, hurt, layout FROM races WHERE candidate = ? AND \"order\" = ?"  \
                    " AND proof = ? AND proved = ? ORDER BY layout = ?, hurt, number DESC")         \
     X(ADD_RACE, "INSERT INTO races (candidate, run, \"order\", proof, proved, hurt, layout, race)" \
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                                \
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number")                               \
     X(DROP_RACE, "DELETE FROM races WHERE number = ?")                                             \
     X(RACE, "SELECT races.number, \"order\", proof, proved, race, completed, exit_status, signal," \
             " hung, opaque, wall_ns, hook_ns, pause_ns"                                            \
@@ -97,8 +116,8 @@ enum rh_runs_statement {
 };
 
 struct rh_runs {
-    struct rh_db db;
-    sqlite3_stmt *statements[RH_RUNS_STATEMENT_COUNT];
+    struct rh_db *db;
+    struct rh_db_statement *statements[RH_RUNS_STATEMENT_COUNT];
     struct rh_arena arena;
     struct rh_runs_program program;
     /* The walk over the states. They are taken at once: a statement that is left open in the middle
@@ -109,31 +128,18 @@ struct rh_runs {
     struct rh_image_name images[RH_MAX_IMAGES]; /* of the race last handed out */
 };
 
-#define RH_RUNS_VALUES(...)                                                                        \
-    (const struct rh_db_value[]){__VA_ARGS__},                                                     \
-        (int)(sizeof((const struct rh_db_value[]){__VA_ARGS__}) / sizeof(struct rh_db_value))
-
 /* Runs a statement that changes something, with its parameters. */
 #define RH_RUNS_CHANGE(runs, id, ...)                                                              \
-    rh_db_insert(&(runs)->db, (runs)->statements[RH_RUNS_##id], RH_RUNS_VALUES(__VA_ARGS__))
+    rh_db_change((runs)->statements[RH_RUNS_##id], RH_DB_VALUES(__VA_ARGS__))
+
+/* Runs one that adds a row whose number the database gives. */
+#define RH_RUNS_INSERT(runs, id, number, ...)                                                      \
+    rh_db_insert((runs)->statements[RH_RUNS_##id], RH_DB_VALUES(__VA_ARGS__), (number))
 
 /* Starts a query and moves to its first row, with *more false if there is none. Who does not step
  * on to the end must reset it. */
 #define RH_RUNS_FIND(runs, id, more, ...)                                                          \
-    rh_runs_find((runs), (runs)->statements[RH_RUNS_##id], (more), RH_RUNS_VALUES(__VA_ARGS__))
-
-enum rh_status rh_runs_find(struct rh_runs *runs, sqlite3_stmt *query, bool *more,
-                            const struct rh_db_value *values, int count);
-
-enum rh_status rh_runs_fail_damaged(const struct rh_runs *runs, const char *what);
-
-/* The number in a column if it is one and not above `most`; else false. */
-bool rh_runs_take(sqlite3_stmt *row, int column, uint64_t most, uint64_t *number);
-bool rh_runs_take32(sqlite3_stmt *row, int column, uint64_t most, uint32_t *number);
-
-/* A number for SQLite, which has none above INT64_MAX. No counter comes there unless the program
- * wrote over it. */
-struct rh_db_value rh_runs_counter(uint64_t number);
+    rh_db_find((runs)->statements[RH_RUNS_##id], (more), RH_DB_VALUES(__VA_ARGS__))
 
 /* What the runs so far say of a candidate, and how a run changes it: `answers` are those to the
  * tasks of `run` about the candidate at `tasks[at]`, of which it is the first. */
@@ -147,6 +153,6 @@ enum rh_status rh_runs_keep_finding(struct rh_runs *runs, uint64_t run,
                                     const struct rh_runs_finding *race);
 
 /* How the run of a race ended, from seven columns of runs. */
-bool rh_runs_take_end(sqlite3_stmt *row, int column, struct rh_runs_end *end);
+bool rh_runs_take_end(struct rh_db_statement *row, int column, struct rh_runs_end *end);
 
 #endif

@@ -1,12 +1,11 @@
 /* For tests of the store of runs: a store, runs that say what a test wants, and random numbers. */
-#ifndef RH_STORE_RUNS_FIXTURE_TEST_H
-#define RH_STORE_RUNS_FIXTURE_TEST_H
+#ifndef RH_STORE_RUNS_TESTING_H
+#define RH_STORE_RUNS_TESTING_H
 
 #include "base/hash.h"
+#include "store/db_testing.h"
 #include "store/runs.h"
-#include "store/scratch_test.h"
 
-#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,39 +108,6 @@ static inline uint64_t draw(uint64_t round, uint64_t index)
     rh_hash_add_u64(&hash, round);
     rh_hash_add_u64(&hash, index);
     return rh_hash_finish(&hash);
-}
-
-/* Runs SQL on a store from outside; the number that it gives, or 0. */
-static inline int64_t run_sql(const char *path, const char *sql)
-{
-    sqlite3 *db;
-    sqlite3_stmt *statement;
-    const char *rest = sql;
-    int64_t number = 0;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    while (*rest) {
-        if (sqlite3_prepare_v2(db, rest, -1, &statement, &rest) != SQLITE_OK)
-            fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-        if (sqlite3_step(statement) == SQLITE_ROW)
-            number = sqlite3_column_int64(statement, 0);
-        if (sqlite3_finalize(statement) != SQLITE_OK)
-            fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-    }
-    sqlite3_close(db);
-    return number;
-}
-
-static inline void assert_intact(const char *path)
-{
-    sqlite3 *db;
-    sqlite3_stmt *statement;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &statement, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    assert_string_equal((const char *)sqlite3_column_text(statement, 0), "ok");
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* For tests of the store: a scratch folder per test, and looking at what is in it. */
-#ifndef RH_STORE_SCRATCH_TEST_H
-#define RH_STORE_SCRATCH_TEST_H
+#ifndef RH_STORE_SCRATCH_TESTING_H
+#define RH_STORE_SCRATCH_TESTING_H
 
 #include "base/fs.h"
 #include "base/strbuf.h"
