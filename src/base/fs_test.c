@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/testing.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -31,17 +30,6 @@ static void assert_contents(const char *path, const char *expected)
 static void put(const char *path, const char *text)
 {
     assert_int_equal(rh_fs_write(path, text, strlen(text), 0666), RH_OK);
-}
-
-static size_t count_entries(const char *folder)
-{
-    DIR *dir = opendir(folder);
-    assert_non_null(dir);
-    size_t count = 0;
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count - 2; /* "." and ".." */
 }
 
 static void test_read_appends_all_sizes(void **state)
@@ -430,7 +418,6 @@ static void test_make_dirs_together(void **state)
     }
 }
 
-#define SCRATCH_TEST(test) cmocka_unit_test_setup_teardown(test, make_scratch, remove_scratch)
 
 int main(void)
 {

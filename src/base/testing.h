@@ -1,4 +1,4 @@
-/* Shared by the unit tests of base: cmocka, scratch folders, children to sacrifice. */
+/* Shared by unit tests: cmocka, scratch folders, statuses, children to sacrifice. */
 #ifndef RH_BASE_TESTING_H
 #define RH_BASE_TESTING_H
 
@@ -12,7 +12,9 @@
 #include "base/fs.h"
 #include "base/strbuf.h"
 
+#include <dirent.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,11 +36,11 @@
         skip();                                                                                    \
     } while (0)
 
-/* A cmocka fixture: *state becomes the path of a fresh folder. */
+/* A cmocka fixture: *state becomes the path of a fresh folder that other users may look into. */
 static inline int make_scratch(void **state)
 {
     char *path;
-    if (rh_fs_make_temp_dir(&path) != RH_OK)
+    if (rh_fs_make_temp_dir(&path) != RH_OK || chmod(path, 0755) != 0)
         return -1;
     *state = path;
     return 0;
@@ -46,10 +48,32 @@ static inline int make_scratch(void **state)
 
 static inline int remove_scratch(void **state)
 {
+    chmod(*state, 0755);
     enum rh_status status = rh_fs_remove_tree(*state);
     free(*state);
     return status == RH_OK ? 0 : -1;
 }
+
+#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
+
+static inline size_t count_entries(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    size_t count = 0;
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count - 2; /* "." and ".." */
+}
+
+#define assert_status(expected, call)                                                              \
+    do {                                                                                           \
+        enum rh_status status_ = (call);                                                           \
+        if (status_ != (expected))                                                                 \
+            fail_msg("%s is %s, not %s: %s", #call, rh_status_name(status_),                       \
+                     rh_status_name(expected), rh_error_text());                                   \
+    } while (0)
 
 /* Runs `body` in a child, adds what it says on standard error; returns its wait status. */
 static inline int sacrifice(void (*body)(void), struct rh_strbuf *said)

@@ -7,15 +7,16 @@
  */
 #include "driver/link.h"
 
+#include "base/elf.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/waiting.h"
 #include "driver/child.h"
 #include "driver/inputs.h"
 #include "driver/ldsteps.h"
-#include "driver/object.h"
 #include "driver/wraps.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -163,16 +164,16 @@ static enum rh_status link_final(struct attempt *attempt)
 
 static enum rh_status send_build_id(struct attempt *attempt)
 {
-    struct rh_strbuf line = RH_STRBUF_INIT;
-    rh_strbuf_add(&line, "build-id ");
-    size_t before = line.len;
-    enum rh_status status = rh_object_read_build_id(attempt->link->ld.output, &line);
-    if (line.len == before)
-        rh_strbuf_addc(&line, '-');
-    rh_strbuf_addc(&line, '\n');
-    if (status == RH_OK)
-        status = rh_child_write(&attempt->instrument, rh_strbuf_text(&line));
-    rh_strbuf_release(&line);
+    struct rh_elf elf;
+    enum rh_status status = rh_elf_open(attempt->link->ld.output, &elf);
+    if (status != RH_OK)
+        return status;
+    char *build_id = rh_elf_build_id(&elf);
+    char *line = rh_format("build-id %s\n", build_id ? build_id : "-");
+    status = rh_child_write(&attempt->instrument, line);
+    free(line);
+    free(build_id);
+    rh_elf_close(&elf);
     return status;
 }
 

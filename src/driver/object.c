@@ -1,8 +1,6 @@
 /* Reading ELF headers and the outermost structure of LLVM bitcode. */
 #include "driver/object.h"
 
-#include "base/fs.h"
-
 #include <elf.h>
 #include <stdint.h>
 #include <string.h>
@@ -152,56 +150,4 @@ void rh_object_hide_bitcode(const struct rh_object *object, const void *bytes, s
     section.sh_name = 0;
     section.sh_type = SHT_PROGBITS;
     memcpy(header, &section, sizeof section);
-}
-
-static size_t align_note(size_t size)
-{
-    return (size + 3) & ~(size_t)3;
-}
-
-/* Looks through the notes of one segment. */
-static bool find_build_id(struct bytes notes, struct rh_strbuf *hex)
-{
-    size_t at = 0;
-    Elf64_Nhdr note;
-    while (read_at(notes, at, &note, sizeof note)) {
-        size_t name_at = at + sizeof note;
-        size_t id_at = name_at + align_note(note.n_namesz);
-        if (id_at > notes.len || note.n_descsz > notes.len - id_at)
-            return false;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU &&
-            memcmp(notes.data + name_at, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
-            for (size_t i = 0; i < note.n_descsz; i++)
-                rh_strbuf_addf(hex, "%02x", notes.data[id_at + i]);
-            return true;
-        }
-        at = id_at + align_note(note.n_descsz);
-    }
-    return false;
-}
-
-enum rh_status rh_object_read_build_id(const char *path, struct rh_strbuf *hex)
-{
-    struct rh_fs_mapping mapping;
-    enum rh_status status = rh_fs_map(path, &mapping);
-    if (status != RH_OK)
-        return status;
-    struct bytes file = {mapping.data, mapping.len};
-    Elf64_Ehdr header;
-    if (!starts_with(file, ELFMAG, SELFMAG) || !read_at(file, 0, &header, sizeof header)) {
-        rh_fs_unmap(&mapping);
-        return rh_fail(RH_ERR_INPUT, "%s is not an ELF file", path);
-    }
-    for (size_t i = 0; i < header.e_phnum; i++) {
-        Elf64_Phdr segment;
-        if (!read_at(file, header.e_phoff + i * sizeof segment, &segment, sizeof segment))
-            break;
-        if (segment.p_type != PT_NOTE || segment.p_offset > file.len ||
-            segment.p_filesz > file.len - segment.p_offset)
-            continue;
-        if (find_build_id((struct bytes){file.data + segment.p_offset, segment.p_filesz}, hex))
-            break;
-    }
-    rh_fs_unmap(&mapping);
-    return RH_OK;
 }

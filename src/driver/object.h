@@ -11,7 +11,6 @@
 #ifndef RH_DRIVER_OBJECT_H
 #define RH_DRIVER_OBJECT_H
 
-#include "base/status.h"
 #include "base/strbuf.h"
 
 #include <stdbool.h>
@@ -44,8 +43,5 @@ bool rh_object_has_bitcode(const struct rh_object *object);
  */
 void rh_object_hide_bitcode(const struct rh_object *object, const void *bytes, size_t len,
                             struct rh_strbuf *out);
-
-/* Adds the build id of a linked image in hexadecimal, nothing if it has none. */
-enum rh_status rh_object_read_build_id(const char *path, struct rh_strbuf *hex);
 
 #endif

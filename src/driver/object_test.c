@@ -189,43 +189,6 @@ static void many_sections_are_counted_elsewhere(void **state)
     rh_strbuf_release(&bitcode);
 }
 
-/* An image with one segment of notes: one that is not ours, then the build id. */
-static void write_image(const char *path, bool with_build_id)
-{
-    struct rh_strbuf file = RH_STRBUF_INIT;
-    const Elf64_Nhdr other = {.n_namesz = 6, .n_descsz = 3, .n_type = NT_GNU_BUILD_ID};
-    const Elf64_Nhdr note = {.n_namesz = 4, .n_descsz = 5, .n_type = NT_GNU_BUILD_ID};
-    Elf64_Ehdr header = {.e_type = ET_DYN, .e_phoff = sizeof header, .e_phnum = 1};
-    memcpy(header.e_ident, ELFMAG, SELFMAG);
-    Elf64_Phdr segment = {.p_type = PT_NOTE, .p_offset = sizeof header + sizeof segment};
-    segment.p_filesz = sizeof other + 8 + 4 + (with_build_id ? sizeof note + 4 + 8 : 0);
-    rh_strbuf_addn(&file, &header, sizeof header);
-    rh_strbuf_addn(&file, &segment, sizeof segment);
-    rh_strbuf_addn(&file, &other, sizeof other);
-    rh_strbuf_addn(&file, "Other\0\0\0\1\2\3\0", 12);
-    rh_strbuf_addn(&file, &note, sizeof note);
-    rh_strbuf_addn(&file, "GNU\0\x01\xAB\x00\xFF\x10\0\0\0", 12);
-    assert_int_equal(rh_fs_write(path, file.data, file.len, 0666), RH_OK);
-    rh_strbuf_release(&file);
-}
-
-static void build_id_is_read(void **state)
-{
-    char *path = rh_path_join(*state, "image");
-    struct rh_strbuf hex = RH_STRBUF_INIT;
-    write_image(path, true);
-    assert_int_equal(rh_object_read_build_id(path, &hex), RH_OK);
-    assert_string_equal(rh_strbuf_text(&hex), "01ab00ff10");
-    rh_strbuf_reset(&hex);
-    write_image(path, false);
-    assert_int_equal(rh_object_read_build_id(path, &hex), RH_OK);
-    assert_string_equal(rh_strbuf_text(&hex), "");
-    assert_int_equal(rh_fs_write(path, "text", 4, 0666), RH_OK);
-    assert_int_equal(rh_object_read_build_id(path, &hex), RH_ERR_INPUT);
-    rh_strbuf_release(&hex);
-    free(path);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,7 +199,6 @@ int main(void)
         cmocka_unit_test(hidden_bitcode_leaves_a_native_object),
         cmocka_unit_test(damaged_objects_are_survived),
         cmocka_unit_test(many_sections_are_counted_elsewhere),
-        cmocka_unit_test_setup_teardown(build_id_is_read, make_scratch, remove_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Excerpts of source files: where they are sought, and where the caret stands. */
 #include "report/source.h"
 
-#include "store/scratch_testing.h"
+#include "base/testing.h"
 
 #include <string.h>
 
@@ -89,8 +89,6 @@ static void what_is_no_source_is_left_out(void **state)
     assert_shown(NULL, "/dev/null", 1, 1);
     free(path);
 }
-
-#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
 
 int main(void)
 {

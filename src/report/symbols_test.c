@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "report/object.h"
-#include "store/scratch_testing.h"
+#include "base/testing.h"
 
 #include <string.h>
 
@@ -347,8 +347,6 @@ static void all_of_the_runtime_that_calls_back_lies_between_its_marks(void **sta
         assert_true(it.address > first.address && it.address < last.address);
     }
 }
-
-#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* What expressions name, and what becomes of a score. */
 #include "store/alike.h"
 
-#include "store/scratch_testing.h"
+#include "base/testing.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/testing.h"
 #include "base/vec.h"
-#include "store/scratch_testing.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -347,8 +347,6 @@ static void billions_are_counted_and_searched_without_expanding(void **state)
     rh_sidecar_close(sidecar);
     free(path);
 }
-
-#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
 
 int main(void)
 {

@@ -2,8 +2,8 @@
 #ifndef RH_STORE_DB_TESTING_H
 #define RH_STORE_DB_TESTING_H
 
+#include "base/testing.h"
 #include "store/db.h"
-#include "store/scratch_testing.h"
 
 static inline struct rh_db *open_db(const char *path)
 {

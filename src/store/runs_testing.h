@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
-
 static const struct rh_runs_program fixture_program = {"0123456789abcdef", "prog", "racemob",
                                                        "/bin/prog.racehive"};
 

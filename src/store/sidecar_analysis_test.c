@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/packed.h"
-#include "store/scratch_testing.h"
+#include "base/testing.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -315,8 +315,6 @@ static void unsound_tables_are_refused(void **state)
     }
     free(path);
 }
-
-#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
 
 int main(void)
 {

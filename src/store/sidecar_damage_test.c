@@ -407,8 +407,6 @@ static void a_journal_beside_is_left_alone(void **state)
     free(path);
 }
 
-#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -1,10 +1,10 @@
 /* Finds the sidecar of a program by name and by build id, and keeps copies by build id. */
 #include "store/sidecar.h"
 
+#include "base/elf.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "store/elf.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Finding the sidecar of a program: beside it, behind a link, by build id, or not at all. */
 #include "store/sidecar.h"
 
+#include "base/elf_testing.h"
 #include "base/mem.h"
-#include "store/elf_testing.h"
-#include "store/scratch_testing.h"
+#include "base/testing.h"
 
 #include <string.h>
 
@@ -187,21 +187,21 @@ static void each_trouble_has_its_message(void **state)
     assert_not_found("p", NULL, RH_ERR_INPUT, "cannot read p.racehive");
 }
 
-#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, enter_scratch, leave_scratch)
+#define ENTERED_TEST(name) cmocka_unit_test_setup_teardown(name, enter_scratch, leave_scratch)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(beside_the_program_comes_first),
-        SCRATCH_TEST(a_link_leads_to_what_it_names),
-        SCRATCH_TEST(a_moved_program_is_known_by_its_build_id),
-        SCRATCH_TEST(publishing_again_replaces_the_copy),
-        SCRATCH_TEST(a_build_is_found_by_its_id_alone),
-        SCRATCH_TEST(publishing_can_fail),
-        SCRATCH_TEST(symbols_override),
-        SCRATCH_TEST(a_program_without_build_id_is_taken_at_its_name),
-        SCRATCH_TEST(a_sidecar_is_its_own_answer),
-        SCRATCH_TEST(each_trouble_has_its_message),
+        ENTERED_TEST(beside_the_program_comes_first),
+        ENTERED_TEST(a_link_leads_to_what_it_names),
+        ENTERED_TEST(a_moved_program_is_known_by_its_build_id),
+        ENTERED_TEST(publishing_again_replaces_the_copy),
+        ENTERED_TEST(a_build_is_found_by_its_id_alone),
+        ENTERED_TEST(publishing_can_fail),
+        ENTERED_TEST(symbols_override),
+        ENTERED_TEST(a_program_without_build_id_is_taken_at_its_name),
+        ENTERED_TEST(a_sidecar_is_its_own_answer),
+        ENTERED_TEST(each_trouble_has_its_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
 #include "store/sidecar.h"
 
 #include "base/mem.h"
+#include "base/testing.h"
 #include "store/db.h"
-#include "store/scratch_testing.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -446,8 +446,6 @@ static void builds_can_be_reproduced(void **state)
         free(paths[i]);
     }
 }
-
-#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
 
 int main(void)
 {

@@ -4,8 +4,8 @@
  * Only 64-bit little-endian files are understood, the only ones racehive-cc makes. Every offset in
  * the file is checked before it is followed.
  */
-#ifndef RH_STORE_ELF_H
-#define RH_STORE_ELF_H
+#ifndef RH_BASE_ELF_H
+#define RH_BASE_ELF_H
 
 #include "base/fs.h"
 #include "base/status.h"

@@ -1,6 +1,6 @@
-/* For tests: the smallest ELF file that has what the store looks for. */
-#ifndef RH_STORE_ELF_TESTING_H
-#define RH_STORE_ELF_TESTING_H
+/* For tests: the smallest ELF file that has what we look for in one. */
+#ifndef RH_BASE_ELF_TESTING_H
+#define RH_BASE_ELF_TESTING_H
 
 #include "base/strbuf.h"
 

@@ -1,9 +1,9 @@
 /* Reading ELF files: this very program, small made-up ones, and broken ones. */
-#include "store/elf.h"
+#include "base/elf.h"
 
+#include "base/elf_testing.h"
 #include "base/hash.h"
-#include "store/elf_testing.h"
-#include "store/scratch_testing.h"
+#include "base/testing.h"
 
 #include <string.h>
 
@@ -111,8 +111,6 @@ static void flipped_bytes_never_crash_the_reader(void **state)
     }
     assert_in_range(found, 1, ROUNDS - 1);
 }
-
-#define SCRATCH_TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch, remove_scratch)
 
 int main(void)
 {

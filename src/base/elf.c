@@ -1,5 +1,5 @@
 /* The little of ELF that tells which build a program is: its sections' names and its build id. */
-#include "store/elf.h"
+#include "base/elf.h"
 
 #include "base/strbuf.h"
 
