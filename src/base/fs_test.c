@@ -418,7 +418,6 @@ static void test_make_dirs_together(void **state)
     }
 }
 
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
