@@ -1,20 +1,23 @@
 # The commands a newcomer types. Everything real happens in CMake; this file only names it.
 #
-#   make              build into build/
+#   make              build into build/ (SANITIZE=1: with ASan and UBSan, into build-sanitize/;
+#                     LLVM=22: with that LLVM, into build-llvm22/; the same for all that follow)
 #   make demo         install what is missing, build, and show a first program
 #   make check-unit   build and run the unit tests, within a minute
-#   make check        install what is missing, build, and run the tests (SANITIZE=1: with ASan+UBSan)
+#   make check        install what is missing, build, and run the tests
 #   make check-all    the same with the long tests
 #   make bench-quick  evaluate the detectors on a few subjects, within ten minutes
 #   make bench        the same on all subjects, for more than an hour
+#   make tidy         look for mistakes with clang-tidy
+#   make format       lay out the code with clang-format
 #   make install PREFIX=/usr/local
 
 PREFIX ?= /usr/local
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
-BUILD := build$(if $(SANITIZE),-sanitize)
+BUILD := build$(if $(SANITIZE),-sanitize)$(if $(LLVM),-llvm$(LLVM))
 JOBS ?= $(shell nproc)
 
-.PHONY: all deps demo check-unit check check-all bench-quick bench install clean format
+.PHONY: all deps demo check-unit check check-all bench-quick bench install clean format tidy
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_C_COMPILER=$(CC) \
@@ -50,7 +53,11 @@ install: all
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	rm -rf build build-sanitize
+	rm -rf build build-sanitize build-llvm*
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+tidy: all
+	@command -v clang-tidy >/dev/null || sh scripts/install-dependencies clang-tidy
+	@scripts/tidy $(BUILD) --jobs=$(JOBS)

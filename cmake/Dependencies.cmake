@@ -4,6 +4,9 @@ find_program(RH_CLANG NAMES clang-${RH_LLVM_VERSION} REQUIRED)
 find_program(RH_CLANGXX NAMES clang++-${RH_LLVM_VERSION} REQUIRED)
 find_program(RH_LLD NAMES ld.lld-${RH_LLVM_VERSION} REQUIRED)
 find_program(RH_OBJCOPY NAMES llvm-objcopy-${RH_LLVM_VERSION} REQUIRED)
+# Only tests call these.
+find_program(RH_DIS NAMES llvm-dis-${RH_LLVM_VERSION} REQUIRED)
+find_program(RH_DWARFDUMP NAMES llvm-dwarfdump-${RH_LLVM_VERSION} REQUIRED)
 
 execute_process(COMMAND ${RH_LLVM_CONFIG} --includedir OUTPUT_VARIABLE RH_LLVM_INCLUDE
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

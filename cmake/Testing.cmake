@@ -4,11 +4,15 @@
 # goes on. Either prints a line `SKIPPED: what: why`, which scripts/check lists at the end.
 enable_testing()
 
+# Scripts that build programs without racehive-cc do so with the compiler that it drives.
+set(RH_TEST_TOOLS CLANG=${RH_CLANG} CLANGXX=${RH_CLANGXX} LLVM_DIS=${RH_DIS})
+
 function(rh_add_test name)
   cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} rh_cmocka)
   target_compile_definitions(${name} PRIVATE ${RH_TOOL_DEFINITIONS}
+                             RH_DWARFDUMP="${RH_DWARFDUMP}"
                              RH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              RH_BINARY_DIR="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})

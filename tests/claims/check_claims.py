@@ -231,8 +231,9 @@ def check_docs_name_real_files(tree):
             continue
         text, folder = tree.read(path), os.path.dirname(path)
         for name in re.findall(r"`([A-Za-z0-9_./*-]+\.(?:c|h|S|py|md|def|sh|yml))`", text):
-            wanted = [name, os.path.normpath(os.path.join(folder, name))]
-            if "/" in name and not any(fnmatch.filter(tree.files, w) for w in wanted):
+            wanted = [name, f"include/{name}", os.path.normpath(os.path.join(folder, name))]
+            if "/" in name and "NAME" not in name and \
+                    not any(fnmatch.filter(tree.files, w) for w in wanted):
                 yield path, f"names {name}, which does not exist"
         for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
             if not re.match(r"[a-z]+:", link):

@@ -205,19 +205,10 @@ static inline void assert_order_argv(const char *text, const char *const *parts)
 
 #define assert_order(text, ...) assert_order_argv((text), (const char *const[]){__VA_ARGS__, NULL})
 
-/* Checks the debug information of an object; false if the tool for it is not installed. */
-static inline bool check_dwarf(struct workshop *w, const char *object)
+/* Checks the debug information of an object. */
+static inline void check_dwarf(struct workshop *w, const char *object)
 {
-    static const char *const names[] = {"llvm-dwarfdump-19", "llvm-dwarfdump"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *tool;
-        if (rh_path_which(names[i], &tool) != RH_OK)
-            continue;
-        run(w, tool, "--verify", "--quiet", object);
-        free(tool);
-        return true;
-    }
-    return false;
+    run(w, RH_DWARFDUMP, "--verify", "--quiet", object);
 }
 
 #endif
