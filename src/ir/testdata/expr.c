@@ -105,7 +105,7 @@ KEEP void arrays(struct queue *q, int i, int j)
     q->pool[i].tags[j] = 5;   // EXPR write q->pool[i].tags[j]
     q->pool[3].next = NULL;   // EXPR write q->pool[3].next
     q->ring[q->count] = NULL; // EXPR read q->count; write q->ring[q->count]
-    q->pool[i - 1].value = 6; // EXPR write q->pool[i-1].value
+    q->pool[i - 1].value = 6; // EXPR write q->pool[i-1].value; weak *q
 }
 
 /* Plain pointers. */
