@@ -105,7 +105,7 @@ class Claims(unittest.TestCase):
                                 f"src/{room} may not use", extra)
 
     def test_layers_of_the_runtimes_rooms(self):
-        for room in ("arch", "stack", "detect"):
+        for room in ("arch", "stack", "detect", "scout"):
             extra = {f"runtime/{room}/README.md": "A room.\n",
                      f"runtime/{room}/part.c": '/* A part. */\n#include "intercept/real.h"\n',
                      "runtime/intercept/README.md": "A room.\n",
