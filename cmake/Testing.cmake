@@ -1,5 +1,8 @@
 # One way to add a unit test: rh_add_test(name source... LIBS library...).
 #
+# COST says which tests are begun first: the long ones, in seconds, so that none is left alone at the
+# end.
+#
 # A test that cannot run ends with status 77 and has SKIP_RETURN_CODE 77; one that leaves out a part
 # goes on. Either prints a line `SKIPPED: what: why`, which scripts/check lists at the end.
 enable_testing()
