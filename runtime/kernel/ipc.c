@@ -9,64 +9,74 @@
 #include <stdarg.h>
 #include <sys/file.h>
 
-#include "kernel/kernel.h"
 #include "intercept/real.h"
+#include "kernel/buffer.h"
+#include "kernel/kernel.h"
 #include "sync.h"
 
 /* --- queues of messages --- */
 
 /* To stat it is a plain file, but it can be polled. */
-static void before_message(mqd_t q)
+static void before_message(mqd_t q, const char *start, size_t size, uintptr_t caller)
 {
     if (!rt_sync_is_live())
         return;
+    rt_buffer_use(start, size, RT_SYNC_KERNEL_SEND, caller);
     rt_kernel_sending(q);
     rt_kernel_release(RT_KERNEL_READINESS, 0);
 }
 
-static ssize_t after_message(mqd_t q, ssize_t result)
+static ssize_t after_message(mqd_t q, const char *start, ssize_t got, uintptr_t caller)
 {
-    if (rt_sync_is_live() && result >= 0)
+    if (rt_sync_is_live() && got >= 0) {
         rt_kernel_received(q);
-    return result;
+        rt_buffer_use(start, (size_t)got, RT_SYNC_KERNEL_RECEIVE, caller);
+    }
+    return got;
 }
 
 RT_WRAPPER(int, mq_send, (mqd_t q, const char *p, size_t n, unsigned priority))
 {
-    before_message(q);
+    before_message(q, p, n, RT_CALLER);
     return RT_REAL(mq_send)(q, p, n, priority);
 }
 
 RT_WRAPPER(int, mq_timedsend,
            (mqd_t q, const char *p, size_t n, unsigned priority, const struct timespec *t))
 {
-    before_message(q);
+    before_message(q, p, n, RT_CALLER);
     return RT_REAL(mq_timedsend)(q, p, n, priority, t);
 }
 
 RT_WRAPPER(ssize_t, mq_receive, (mqd_t q, char *p, size_t n, unsigned *priority))
 {
-    return after_message(q, RT_REAL(mq_receive)(q, p, n, priority));
+    return after_message(q, p, RT_REAL(mq_receive)(q, p, n, priority), RT_CALLER);
 }
 
 RT_WRAPPER(ssize_t, mq_timedreceive,
            (mqd_t q, char *p, size_t n, unsigned *priority, const struct timespec *t))
 {
-    return after_message(q, RT_REAL(mq_timedreceive)(q, p, n, priority, t));
+    return after_message(q, p, RT_REAL(mq_timedreceive)(q, p, n, priority, t), RT_CALLER);
 }
+
+/* A message begins with its type, which its size does not count. */
 
 RT_WRAPPER(int, msgsnd, (int q, const void *m, size_t n, int flags))
 {
-    if (rt_sync_is_live())
+    if (rt_sync_is_live()) {
+        rt_buffer_use(m, sizeof(long) + n, RT_SYNC_KERNEL_SEND, RT_CALLER);
         rt_kernel_release(RT_KERNEL_MESSAGES, (uint64_t)q);
+    }
     return RT_REAL(msgsnd)(q, m, n, flags);
 }
 
 RT_WRAPPER(ssize_t, msgrcv, (int q, void *m, size_t n, long type, int flags))
 {
     ssize_t result = RT_REAL(msgrcv)(q, m, n, type, flags);
-    if (rt_sync_is_live() && result >= 0)
+    if (rt_sync_is_live() && result >= 0) {
         rt_kernel_acquire(RT_KERNEL_MESSAGES, (uint64_t)q);
+        rt_buffer_use(m, sizeof(long) + (size_t)result, RT_SYNC_KERNEL_RECEIVE, RT_CALLER);
+    }
     return result;
 }
 

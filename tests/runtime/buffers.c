@@ -6,8 +6,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/msg.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -222,6 +225,46 @@ static void test_lists_of_messages(void)
     harness_forget();
 }
 
+/* --- queues, where the system has them --- */
+
+static void test_queue(void)
+{
+    char name[64];
+    struct mq_attr attributes = {.mq_maxmsg = 2, .mq_msgsize = sizeof room};
+    snprintf(name, sizeof name, "/racehive-buffers-%d", (int)getpid());
+    mqd_t q = mq_open(name, O_CREAT | O_RDWR, 0600, &attributes);
+    if (q == -1)
+        return;
+    CHECK(mq_unlink(name) == 0);
+    harness_forget();
+    CHECK(mq_send(q, bytes, 5, 0) == 0);
+    check_read(0, bytes, 5);
+    harness_forget();
+    CHECK(mq_receive(q, room, sizeof room, NULL) == 5);
+    check_written(0, room, 5);
+    CHECK(mq_close(q) == 0);
+    harness_forget();
+}
+
+/* The type in front is moved too. */
+static void test_system_v_queue(void)
+{
+    struct {
+        long type;
+        char text[16];
+    } out = {1, "message"}, in;
+    int q = msgget(IPC_PRIVATE, 0600);
+    if (q == -1)
+        return;
+    CHECK(msgsnd(q, &out, 8, 0) == 0);
+    check_read(0, &out, sizeof out.type + 8);
+    harness_forget();
+    CHECK(msgrcv(q, &in, sizeof in.text, 0, 0) == 8);
+    check_written(0, &in, sizeof in.type + 8);
+    CHECK(msgctl(q, IPC_RMID, NULL) == 0);
+    harness_forget();
+}
+
 /* --- nonsense --- */
 
 /* What the kernel would refuse is never followed. */
@@ -272,6 +315,8 @@ int main(void)
     test_many();
     test_messages();
     test_lists_of_messages();
+    test_queue();
+    test_system_v_queue();
     test_nonsense();
     test_vfork();
     return 0;
