@@ -1,6 +1,7 @@
 /* Mutexes, spin locks and the locks of stdio's files. */
 #include <errno.h>
 
+#include "arch/x86_64/acquire.h"
 #include "intercept/real.h"
 #include "sync.h"
 
@@ -47,8 +48,9 @@ bool rt_mutex_unlocking(const pthread_mutex_t *mutex)
 }
 
 /* EOWNERDEAD: locked, and the owner before died with it. */
-__attribute__((noinline)) static int tell_lock(const pthread_mutex_t *mutex, int result,
-                                               uintptr_t caller)
+RT_HIDDEN int rt_mutex_tell_lock(const pthread_mutex_t *mutex, int result, uintptr_t caller);
+
+int rt_mutex_tell_lock(const pthread_mutex_t *mutex, int result, uintptr_t caller)
 {
     rt_sync_use(mutex, sizeof *mutex, RT_SYNC_MUTEX_LOCK, caller);
     if (result == EOWNERDEAD)
@@ -58,29 +60,30 @@ __attribute__((noinline)) static int tell_lock(const pthread_mutex_t *mutex, int
     return result;
 }
 
-RT_WRAPPER(int, pthread_mutex_lock, (pthread_mutex_t * m))
+/* The one that programs call most. */
+__attribute__((naked))
+RT_WRAPPER(int, pthread_mutex_lock, (pthread_mutex_t * m __attribute__((unused))))
 {
-    int result = RT_REAL(pthread_mutex_lock)(m);
-    return rt_sync_is_live() ? tell_lock(m, result, RT_CALLER) : result;
+    RT_ARCH_ACQUIRE(pthread_mutex_lock, rt_mutex_tell_lock);
 }
 
 RT_WRAPPER(int, pthread_mutex_trylock, (pthread_mutex_t * m))
 {
     int result = RT_REAL(pthread_mutex_trylock)(m);
-    return rt_sync_is_live() ? tell_lock(m, result, RT_CALLER) : result;
+    return rt_sync_is_live() ? rt_mutex_tell_lock(m, result, RT_CALLER) : result;
 }
 
 RT_WRAPPER(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *t))
 {
     int result = RT_REAL(pthread_mutex_timedlock)(m, t);
-    return rt_sync_is_live() ? tell_lock(m, result, RT_CALLER) : result;
+    return rt_sync_is_live() ? rt_mutex_tell_lock(m, result, RT_CALLER) : result;
 }
 
 RT_WRAPPER(int, pthread_mutex_clocklock,
            (pthread_mutex_t * m, clockid_t c, const struct timespec *t))
 {
     int result = RT_REAL(pthread_mutex_clocklock)(m, c, t);
-    return rt_sync_is_live() ? tell_lock(m, result, RT_CALLER) : result;
+    return rt_sync_is_live() ? rt_mutex_tell_lock(m, result, RT_CALLER) : result;
 }
 
 __attribute__((noinline)) static void tell_unlock(const pthread_mutex_t *mutex, uintptr_t caller)

@@ -56,7 +56,8 @@ def main():
         ours, native = (count(program, folder) for program in sys.argv[1:3])
     lost = LIMITS.keys() - (ours.keys() & native.keys())
     failed = not lost <= NOT_IN_STATIC
-    print("\n".join(f"{name}: not counted" for name in lost))
+    for name in lost:
+        print(f"{name}: not counted")
     for name, (limit, times) in LIMITS.items():
         if name in lost:
             continue
