@@ -207,9 +207,10 @@ struct rt_access {
  * Memory that a call touches and that no site shows. Whoever uses a synchronisation object reads
  * it; init and destroy write it. A system call reads what it sends and writes what it receives.
  *
- * The use is told on the side of the event where it orders nothing that is not ordered: before the
- * event of the same call, whether that acquires or releases; only memory that a system call fills
- * is told of after its event, because nothing is filled before the data has come.
+ * A use is told before the event of the same call: what a lock acquires does not order the use of
+ * that lock, what an unlock releases does. (Of an acquire both are told when the real call has
+ * returned.) Only memory that a system call fills is told of after its event: nothing is filled
+ * before the data has come.
  */
 struct rt_use {
     enum rt_sync what; /* the event that it belongs to: KERNEL_SEND or KERNEL_RECEIVE of a buffer */
