@@ -196,19 +196,29 @@ static const struct rh_db_word *find_word(const struct rh_db *db, const char *te
     return word->word ? word : NULL;
 }
 
+static enum rh_status replace_words(const struct rh_db *db, const char *sql, struct rh_strbuf *text)
+{
+    while (*sql) {
+        size_t plain = strcspn(sql, "{");
+        rh_strbuf_addn(text, sql, plain);
+        sql += plain;
+        if (!*sql)
+            break;
+        const struct rh_db_word *word = find_word(db, sql);
+        if (!word)
+            return rh_fail(RH_ERR_INTERNAL, "no database knows the word at: %.40s", sql);
+        rh_strbuf_add(text, word->text);
+        sql += strlen(word->word);
+    }
+    return RH_OK;
+}
+
 enum rh_status rh_db_define(struct rh_db *db, const char *sql)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
-    while (*sql) {
-        const struct rh_db_word *word = *sql == '{' ? find_word(db, sql) : NULL;
-        if (word) {
-            rh_strbuf_add(&text, word->text);
-            sql += strlen(word->word);
-        } else {
-            rh_strbuf_addc(&text, *sql++);
-        }
-    }
-    enum rh_status status = rh_db_exec(db, rh_strbuf_text(&text));
+    enum rh_status status = replace_words(db, sql, &text);
+    if (status == RH_OK)
+        status = rh_db_exec(db, rh_strbuf_text(&text));
     rh_strbuf_release(&text);
     return status;
 }

@@ -62,6 +62,9 @@ enum rh_db_mode { RH_DB_READ, RH_DB_MAKE };
 enum rh_status rh_db_open_shared(const char *location, const char *kind, enum rh_db_mode mode,
                                  struct rh_db **db);
 
+/* Whether a file looks like a database that these functions open. */
+enum rh_status rh_db_is_file(const char *path, bool *is_database);
+
 /* All statements must have been finished; NULL is allowed. */
 void rh_db_close(struct rh_db *db);
 

@@ -1,6 +1,7 @@
 /* The SQLite backend: opening files, statements, and messages for everything that can fail. */
 #include "store/db_internal.h"
 
+#include "base/fs.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -282,6 +283,18 @@ enum rh_status rh_db_sqlite_open_shared(const char *path, const char *kind, enum
     if (status == RH_OK)
         status = set_shared(c, mode);
     return hand_over(c, status, db);
+}
+
+enum rh_status rh_db_is_file(const char *path, bool *is_database)
+{
+    static const char magic[] = "SQLite format 3";
+    struct rh_fs_mapping file;
+    enum rh_status status = rh_fs_map(path, &file);
+    if (status != RH_OK)
+        return status;
+    *is_database = file.len >= sizeof magic && memcmp(file.data, magic, sizeof magic) == 0;
+    rh_fs_unmap(&file);
+    return RH_OK;
 }
 
 /* --- transactions --- */

@@ -10,7 +10,9 @@
  * RH_ERR_INPUT; one that the system does not let us read or write is RH_ERR_IO. Neither is changed.
  *
  * The format. The file header's application_id is RH_RUNS_ID and its user_version is
- * RH_RUNS_VERSION: a reader refuses any version but its own. Numbers of 64 bits are seen as signed.
+ * RH_RUNS_VERSION. A store of an older version is migrated when it is opened, also by who only
+ * reads it; one of a newer version is refused (runs_schema.c). Numbers of 64 bits are seen as
+ * signed.
  *
  *     meta       which program; RH_RUNS_METAS of runs_internal.h has the names
  *       name               text      primary key
@@ -44,25 +46,23 @@
  *       id                 integer   primary key, 64 bits
  *       first, second      integer   as in tasks
  *       executions_first, executions_second   integer   the most in one run
- *       vain_primary, vain_alternate          integer   struct rh_runs_state's timed_out_us
+ *       timed_out_primary, timed_out_alternate   integer   struct rh_runs_state's timed_out_us
  *       last_run           integer   runs.number
  *       attempts, explored integer   struct rh_runs_state's
  *       race, no_race, ... integer   struct rh_tally, a column per member: RH_RUNS_TALLY of
  *                                    runs_internal.h has the names
- *     races      RH_RUNS_KEPT for each candidate, order, proof and `proved`, at most
+ *     findings   RH_RUNS_KEPT for each candidate, order, proof and `proved`, at most
  *       number             integer   primary key
  *       candidate          integer   64 bits; has an index
  *       run                integer   runs.number
  *       "order"            integer   enum rh_race_order
  *       proof              integer   enum rh_proof
  *       proved             integer   0 or 1
- *       hurt               integer   1 if the run crashed or hung
- *       layout             integer   RH_SHARED_VERSION of who wrote it; of another one, the row is
- *                                    never read, and the first to make room
- *       race               blob      struct rh_finding
- *     images     that the places of a race name; without rowid
- *       race               integer   races.number; primary key with
- *       number             integer   as in the race's places
+ *       failed             integer   1 if the run crashed or hung
+ *       finding            blob      as store/finding_codec.h documents it
+ *     images     that the places of a finding name; without rowid
+ *       finding            integer   findings.number; primary key with
+ *       number             integer   as in the finding's places
  *       build_id           blob      NULL if it has none
  *       path               text      "" for the executable
  *     totals     one row, which follows from runs: struct rh_runs_totals
@@ -78,7 +78,7 @@
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 2
+#define RH_RUNS_VERSION 3
 
 /* Races that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
@@ -134,7 +134,7 @@ struct rh_runs_answer {
     bool raced[2];      /* proved, by order */
     bool collided;      /* at least one of them by a collision */
     bool suspected;     /* unordered, not proved */
-    bool timed_out;     /* a pause of this length was in vain; may come with any outcome */
+    bool timed_out;     /* a pause of this length timed out; may come with any outcome */
     bool exhausted;     /* and it was the longest */
     bool crashed, hung; /* the run did, and this task had raced or steered */
     uint64_t executions[2];
@@ -192,7 +192,7 @@ struct rh_runs_state {
     struct rh_runs_candidate candidate;
     struct rh_tally tally;
     uint64_t executions[2]; /* the most that one run had, of each site */
-    /* The last pause that was in vain, and 0 if none was; for the orders. */
+    /* The last pause that timed out, and 0 if none did; for the orders. */
     uint32_t timed_out_us[2];
     uint64_t last_run; /* of the completed ones, that was asked about it */
     uint64_t attempts; /* completed runs that were to validate it, not only to watch its context */

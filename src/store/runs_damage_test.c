@@ -209,7 +209,7 @@ static const struct wound {
 } wounds[] = {
     {"PRAGMA application_id = 0", "not a store of runs", false},
     {"PRAGMA application_id = 1", "not a store of runs", false},
-    {"PRAGMA user_version = 3", "update racehive", false},
+    {"PRAGMA user_version = 4", "update racehive", false},
     {"PRAGMA user_version = 1", "of an older racehive", false},
     {"PRAGMA user_version = 0", "damaged", false},
     {"PRAGMA user_version = -1", "damaged", false},
@@ -217,11 +217,11 @@ static const struct wound {
     {"DROP TABLE runs", "runs", false},
     {"DROP TABLE tasks", "tasks", false},
     {"DROP TABLE candidates", "candidates", false},
-    {"DROP TABLE races", "races", false},
+    {"DROP TABLE findings", "findings", false},
     {"DROP TABLE images", "images", false},
     {"DROP TABLE totals", "totals", false},
     {"ALTER TABLE candidates DROP COLUMN hangs", "hangs", false},
-    {"CREATE TRIGGER t AFTER UPDATE ON runs BEGIN DELETE FROM races; END", "more than tables",
+    {"CREATE TRIGGER t AFTER UPDATE ON runs BEGIN DELETE FROM findings; END", "more than tables",
      false},
     {"CREATE VIEW v AS SELECT 1", "more than tables", false},
     {"DELETE FROM meta WHERE name = 'detector'", "detector", false},
@@ -232,7 +232,7 @@ static const struct wound {
     {"UPDATE candidates SET race = -1", "candidates", false},
     {"UPDATE candidates SET first = 1 << 32", "candidates", false},
     {"UPDATE candidates SET hangs = 'x'", "candidates", false},
-    {"UPDATE candidates SET vain_primary = NULL", "candidates", false},
+    {"UPDATE candidates SET timed_out_primary = NULL", "candidates", false},
     {"UPDATE tasks SET \"order\" = 2 WHERE run = 1", "tasks", true},
     {"UPDATE tasks SET stage = -1 WHERE run = 1", "tasks", true},
     {"UPDATE tasks SET candidate = 'x' WHERE run = 1", "tasks", true},
@@ -267,13 +267,16 @@ static void unsound_races_are_refused(void **state)
         const char *sql;
         const char *message;
     } rows[] = {
-        {"UPDATE races SET race = x'00'", "races"},
-        {"UPDATE races SET race = NULL", "races"},
-        {"UPDATE races SET race = zeroblob(length(race)) WHERE proof = 1", "races"},
-        {"UPDATE races SET run = 99", "races"},
-        {"UPDATE races SET run = 1", "races"},
-        {"UPDATE races SET proved = 2", "races"},
-        {"UPDATE runs SET opaque = -1", "races"},
+        {"UPDATE findings SET finding = x'00'", "findings"},
+        {"UPDATE findings SET finding = x'02' || substr(finding, 2)", "findings"},
+        {"UPDATE findings SET finding = substr(finding, 1, length(finding) - 1)", "findings"},
+        {"UPDATE findings SET finding = NULL", "findings"},
+        {"UPDATE findings SET finding = zeroblob(length(finding)) WHERE proof = 1", "findings"},
+        {"UPDATE findings SET proof = 2 WHERE proof = 1", "findings"},
+        {"UPDATE findings SET run = 99", "findings"},
+        {"UPDATE findings SET run = 1", "findings"},
+        {"UPDATE findings SET proved = 2", "findings"},
+        {"UPDATE runs SET opaque = -1", "findings"},
         {"DELETE FROM images WHERE number = 5", "images"},
         {"UPDATE images SET number = 64 WHERE number = 63", "images"},
         {"UPDATE images SET path = NULL", "images"},
@@ -399,7 +402,7 @@ static void copy_half_done(const char *path, const char *copy)
 {
     struct rh_db *db = open_db(path);
     /* A cache this small puts changed pages into the file before the end. */
-    assert_status(RH_OK, rh_db_exec(db, "PRAGMA cache_size = 1; BEGIN; DELETE FROM races;"
+    assert_status(RH_OK, rh_db_exec(db, "PRAGMA cache_size = 1; BEGIN; DELETE FROM findings;"
                                         "DELETE FROM tasks; DELETE FROM candidates"));
     static const char *const suffixes[] = {"", "-journal"};
     for (int i = 0; i < 2; i++) {

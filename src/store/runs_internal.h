@@ -57,15 +57,17 @@ enum rh_runs_flag {
 #define RH_RUNS_COLUMN(column, member)    ", " #column
 #define RH_RUNS_PARAMETER(column, member) ", ?"
 #define RH_RUNS_STATE_COLUMNS                                                                      \
-    "id, first, second, executions_first, executions_second, vain_primary, vain_alternate,"        \
+    "id, first, second, executions_first, executions_second, timed_out_primary, "                  \
+    "timed_out_alternate,"                                                                         \
     " last_run, attempts, explored" RH_RUNS_TALLY(RH_RUNS_COLUMN)
 
 #define RH_RUNS_UPDATE(column, member) ", " #column " = excluded." #column
 #define RH_RUNS_STATE_UPDATES                                                                      \
     " first = excluded.first, second = excluded.second,"                                           \
     " executions_first = excluded.executions_first,"                                               \
-    " executions_second = excluded.executions_second, vain_primary = excluded.vain_primary,"       \
-    " vain_alternate = excluded.vain_alternate, last_run = excluded.last_run,"                     \
+    " executions_second = excluded.executions_second, timed_out_primary = "                        \
+    "excluded.timed_out_primary,"                                                                  \
+    " timed_out_alternate = excluded.timed_out_alternate, last_run = excluded.last_run,"           \
     " attempts = excluded.attempts, explored = excluded.explored" RH_RUNS_TALLY(RH_RUNS_UPDATE)
 
 /* One row per statement: enum suffix, SQL. All are prepared at once, so a missing table shows
@@ -92,18 +94,19 @@ enum rh_runs_flag {
                      RH_RUNS_PARAMETER) ")"                                                        \
                                         " ON CONFLICT (id) DO UPDATE SET" RH_RUNS_STATE_UPDATES)   \
     /* The one to make room first. */                                                              \
-    X(RACES_ALIKE, "SELECT number, hurt, layout FROM races WHERE candidate = ? AND \"order\" = ?"  \
-                   " AND proof = ? AND proved = ? ORDER BY layout = ?, hurt, number DESC")         \
-    X(ADD_RACE, "INSERT INTO races (candidate, run, \"order\", proof, proved, hurt, layout, race)" \
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING number")                               \
-    X(DROP_RACE, "DELETE FROM races WHERE number = ?")                                             \
-    X(RACE, "SELECT races.number, \"order\", proof, proved, race, completed, exit_status, signal," \
-            " hung, opaque, wall_ns, hook_ns, pause_ns"                                            \
-            " FROM races LEFT JOIN runs ON runs.number = run WHERE candidate = ? AND layout = ?"   \
-            " ORDER BY proved DESC, proof DESC, hurt DESC, races.number LIMIT 1 OFFSET ?")         \
+    X(FINDINGS_ALIKE, "SELECT number, failed FROM findings WHERE candidate = ? AND \"order\" = ?"  \
+                      " AND proof = ? AND proved = ? ORDER BY failed, number DESC")                \
+    X(ADD_FINDING, "INSERT INTO findings (candidate, run, \"order\", proof, proved, failed,"       \
+                   " finding) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number")                      \
+    X(DROP_FINDING, "DELETE FROM findings WHERE number = ?")                                       \
+    X(FINDING, "SELECT findings.number, \"order\", proof, proved, finding, completed,"             \
+               " exit_status, signal, hung, opaque, wall_ns, hook_ns, pause_ns"                    \
+               " FROM findings LEFT JOIN runs ON runs.number = run WHERE candidate = ?"            \
+               " ORDER BY proved DESC, proof DESC, failed DESC, findings.number"                   \
+               " LIMIT 1 OFFSET ?")                                                                \
     X(ADD_IMAGE, "INSERT INTO images VALUES (?, ?, ?, ?)")                                         \
-    X(DROP_IMAGES, "DELETE FROM images WHERE race = ?")                                            \
-    X(IMAGES, "SELECT number, build_id, path FROM images WHERE race = ? ORDER BY number")          \
+    X(DROP_IMAGES, "DELETE FROM images WHERE finding = ?")                                         \
+    X(IMAGES, "SELECT number, build_id, path FROM images WHERE finding = ? ORDER BY number")       \
     X(TOTALS, "SELECT runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns FROM totals")        \
     X(SET_TOTALS, "UPDATE totals SET runs = ?, crashed = ?, hung = ?, opaque = ?, wall_ns = ?,"    \
                   " hook_ns = ?, pause_ns = ?")
@@ -125,7 +128,7 @@ struct rh_runs {
     RH_VEC(struct rh_runs_state) states;
     size_t walked; /* handed out; 0 if no walk is under way */
     size_t start;  /* where the smallest id is: SQLite puts those above INT64_MAX before it */
-    struct rh_image_name images[RH_MAX_IMAGES]; /* of the race last handed out */
+    struct rh_image_name images[RH_MAX_IMAGES]; /* of the finding last handed out */
 };
 
 /* Runs a statement that changes something, with its parameters. */
@@ -147,12 +150,12 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
                          const struct rh_runs_task *tasks, const struct rh_runs_answer *answers,
                          size_t count, size_t at);
 
-/* Keeps a race of a run, if there is room for it or it is better than one that is kept. */
+/* Keeps a finding of a run, if there is room for it or it is better than one that is kept. */
 enum rh_status rh_runs_keep_finding(struct rh_runs *runs, uint64_t run,
                                     const struct rh_runs_end *end,
-                                    const struct rh_runs_finding *race);
+                                    const struct rh_runs_finding *finding);
 
-/* How the run of a race ended, from seven columns of runs. */
-bool rh_runs_take_end(struct rh_db_statement *row, int column, struct rh_runs_end *end);
+/* How the run of a finding ended, from seven columns of runs. */
+bool rh_runs_take_end(const struct rh_db_statement *row, int column, struct rh_runs_end *end);
 
 #endif

@@ -30,7 +30,7 @@ enum rh_status rh_runs_count(struct rh_runs *runs, uint64_t *count)
     return status;
 }
 
-bool rh_runs_take_end(struct rh_db_statement *row, int column, struct rh_runs_end *end)
+bool rh_runs_take_end(const struct rh_db_statement *row, int column, struct rh_runs_end *end)
 {
     struct rh_db_value exit_status = rh_db_column(row, column);
     struct rh_db_value signal = rh_db_column(row, column + 1);

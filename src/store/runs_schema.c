@@ -3,9 +3,13 @@
  * never changes once it was released: a change is a new step at the end. runs.h documents the
  * tables as all steps together leave them.
  */
+#include "store/finding_codec.h"
 #include "store/runs_internal.h"
 
-/* Version 2. */
+#include <string.h>
+
+/* --- version 2, the first that is still understood --- */
+
 static const char first_tables[] =
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT) {clustered};"
     "CREATE TABLE runs (number {serial}, \"user\" {number}, started {number},"
@@ -31,8 +35,127 @@ static const char first_tables[] =
     " wall_ns {number}, hook_ns {number}, pause_ns {number});"
     "INSERT INTO totals VALUES (0, 0, 0, 0, 0, 0, 0);";
 
+/* --- version 3: findings as documented bytes, no longer as a struct of the shared memory --- */
+
+static const char finding_tables[] =
+    "ALTER TABLE candidates RENAME COLUMN vain_primary TO timed_out_primary;"
+    "ALTER TABLE candidates RENAME COLUMN vain_alternate TO timed_out_alternate;"
+    "ALTER TABLE images RENAME COLUMN race TO finding;"
+    "CREATE TABLE findings (number {serial}, candidate {number}, run {number}, \"order\" {number},"
+    " proof {number}, proved {number}, failed {number}, finding {blob});"
+    "CREATE INDEX findings_by_candidate ON findings (candidate);";
+
+/* What version 2 kept of a finding: the struct of layout 2 of the shared memory. Rows of other
+ * layouts were never read, and go. */
+enum { OLD_LAYOUT = 2, OLD_FRAMES = 32, OLD_LOCKS = 8 };
+
+struct old_side {
+    uint32_t image, site, thread, parent, frame_count, lock_count, size, reserved;
+    struct rh_place frames[OLD_FRAMES], locks[OLD_LOCKS];
+};
+
+struct old_race {
+    uint32_t ready, task, order, proof, opaque, block, block_thread, pause_us;
+    struct rh_place data;
+    struct old_side sides[2];
+};
+_Static_assert(sizeof(struct rh_place) == 16 && sizeof(struct old_race) == 1392,
+               "as they were written");
+
+static bool convert_side(const struct old_side *old, struct rh_finding_side *side)
+{
+    if (old->frame_count > OLD_FRAMES || old->lock_count > OLD_LOCKS)
+        return false;
+    _Static_assert(OLD_FRAMES <= RH_MAX_FRAMES && OLD_LOCKS <= RH_MAX_LOCKS, "there is room");
+    side->site = (struct rh_site_name){old->image, old->site};
+    side->thread = old->thread;
+    side->parent = old->parent;
+    side->size = old->size;
+    side->frame_count = old->frame_count;
+    side->lock_count = old->lock_count;
+    memcpy(side->frames, old->frames, sizeof old->frames);
+    memcpy(side->locks, old->locks, sizeof old->locks);
+    return true;
+}
+
+static bool convert_race(struct rh_db_value bytes, struct rh_strbuf *encoded)
+{
+    struct old_race old;
+    struct rh_finding finding = {0};
+    if (bytes.kind != RH_DB_BLOB || bytes.len != sizeof old)
+        return false;
+    memcpy(&old, bytes.bytes, sizeof old);
+    finding.proof = old.proof;
+    finding.opaque = old.opaque;
+    finding.block = old.block;
+    finding.block_thread = old.block_thread;
+    finding.pause_us = old.pause_us;
+    finding.data = old.data;
+    for (int i = 0; i < 2; i++)
+        if (!convert_side(&old.sides[i], &finding.sides[i]))
+            return false;
+    if (!rh_finding_is_sound(&finding))
+        return false;
+    rh_finding_encode(&finding, encoded);
+    return true;
+}
+
+/* The columns before the finding stay as they are. */
+enum { KEPT_COLUMNS = 7 };
+
+static enum rh_status convert_row(const struct rh_db_statement *row, struct rh_db_statement *insert)
+{
+    struct rh_db_value values[KEPT_COLUMNS + 1];
+    struct rh_strbuf encoded = RH_STRBUF_INIT;
+    for (int i = 0; i < KEPT_COLUMNS; i++)
+        values[i] = rh_db_column(row, i);
+    enum rh_status status = rh_db_fail_damaged(row->db, "races");
+    if (convert_race(rh_db_column(row, KEPT_COLUMNS), &encoded)) {
+        values[KEPT_COLUMNS] = rh_db_blob(encoded.data, encoded.len);
+        status = rh_db_change(insert, values, KEPT_COLUMNS + 1);
+    }
+    rh_strbuf_release(&encoded);
+    return status;
+}
+
+static enum rh_status convert_rows(struct rh_db_statement *row, struct rh_db_statement *insert)
+{
+    bool more;
+    enum rh_status status = rh_db_find(row, &more, RH_DB_VALUES(rh_db_int(OLD_LAYOUT)));
+    while (status == RH_OK && more) {
+        status = convert_row(row, insert);
+        if (status == RH_OK)
+            status = rh_db_step(row, &more);
+    }
+    return status;
+}
+
+static enum rh_status convert_races(struct rh_db *db)
+{
+    struct rh_db_statement *row = NULL, *insert = NULL;
+    enum rh_status status =
+        rh_db_prepare(db,
+                      "SELECT number, candidate, run, \"order\", proof, proved, hurt, race"
+                      " FROM races WHERE layout = ? ORDER BY number",
+                      &row);
+    if (status == RH_OK)
+        status = rh_db_prepare(db, "INSERT INTO findings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", &insert);
+    if (status == RH_OK)
+        status = convert_rows(row, insert);
+    rh_db_finish(insert);
+    rh_db_finish(row);
+    if (status == RH_OK)
+        status = rh_db_exec(db, "DELETE FROM images"
+                                " WHERE finding NOT IN (SELECT number FROM findings);"
+                                "DROP TABLE races");
+    return status;
+}
+
+/* --- all versions --- */
+
 static const struct rh_db_migration steps[] = {
     {.define = first_tables},
+    {.define = finding_tables, .convert = convert_races},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof steps[0], OLDEST = 2 };

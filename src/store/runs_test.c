@@ -489,24 +489,8 @@ static void the_first_few_races_are_kept(void **state)
     races[0].order = RH_ORDER_ALTERNATE;
     run_with_races(runs, &quiet, races, 1);
     assert_marks(runs, (const uint32_t[]){7, 8, 9, 9, 0}, 5);
-    assert_int_equal(ask_sql(path, "SELECT count(*) FROM races"), 5);
+    assert_int_equal(ask_sql(path, "SELECT count(*) FROM findings"), 5);
     assert_int_equal(ask_sql(path, "SELECT count(*) FROM images"), 20);
-    rh_runs_close(runs);
-    free(path);
-}
-
-static void races_of_another_layout_make_room(void **state)
-{
-    char *path = store_path(state);
-    struct rh_runs *runs = open_store(path);
-    struct rh_runs_finding races[6];
-    for (uint32_t i = 0; i < 6; i++)
-        races[i] = make_race(1, RH_ORDER_PRIMARY, RH_PROOF_UNORDERED, true, i);
-    run_with_races(runs, &crash, races, 4);
-    run_sql(path, "UPDATE races SET layout = 1, race = x'00' WHERE number IN (1, 3)");
-    assert_marks(runs, (const uint32_t[]){1, 3}, 2);
-    run_with_races(runs, &quiet, &races[4], 2);
-    assert_marks(runs, (const uint32_t[]){1, 3, 4, 5}, 4);
     rh_runs_close(runs);
     free(path);
 }
@@ -684,7 +668,6 @@ int main(void)
         SCRATCH_TEST(a_race_comes_back_with_its_images),
         SCRATCH_TEST(races_come_best_first),
         SCRATCH_TEST(the_first_few_races_are_kept),
-        SCRATCH_TEST(races_of_another_layout_make_room),
         SCRATCH_TEST(what_was_found_beside),
         SCRATCH_TEST(nonsense_for_a_race_is_left_out),
         SCRATCH_TEST(two_connections_see_each_other),

@@ -4,8 +4,12 @@
  * by the build and only read afterwards.
  *
  * The format. The file header's application_id is RH_SIDECAR_ID and its user_version is the format
- * version: a reader refuses any version but its own. All primary keys that are numbers are dense
- * and start at 0, so that a row's number is also its position; only class_sites may leave some out.
+ * version. A reader refuses any version but its own. Sidecars are never migrated, unlike stores of
+ * runs: every link makes a new one, and what a later version adds comes from the program's code,
+ * which an old file does not have. The message asks to build the program again.
+ *
+ * All primary keys that are numbers are dense and start at 0, so that a row's number is also its
+ * position; only class_sites may leave some out.
  *
  *     meta       facts about the build; see RH_SIDECAR_META for the names
  *       name           text      primary key

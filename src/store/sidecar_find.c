@@ -5,14 +5,13 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "store/db.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char sqlite_magic[] = "SQLite format 3";
 
 /* What is known of the program whose sidecar is wanted. */
 struct program {
@@ -43,24 +42,12 @@ static enum rh_status check_kind(const char *path)
     return RH_OK;
 }
 
-static enum rh_status tell_sidecar(struct program *program)
-{
-    struct rh_fs_mapping file;
-    enum rh_status status = rh_fs_map(program->path, &file);
-    if (status != RH_OK)
-        return status;
-    program->is_sidecar = file.len >= sizeof sqlite_magic &&
-                          memcmp(file.data, sqlite_magic, sizeof sqlite_magic) == 0;
-    rh_fs_unmap(&file);
-    return RH_OK;
-}
-
 static enum rh_status inspect_program(const char *path, struct program *program)
 {
     *program = (struct program){.path = path};
     enum rh_status status = check_kind(path);
     if (status == RH_OK)
-        status = tell_sidecar(program);
+        status = rh_db_is_file(path, &program->is_sidecar);
     if (status != RH_OK || program->is_sidecar)
         return status;
     struct rh_elf elf;
