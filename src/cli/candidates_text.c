@@ -51,13 +51,13 @@ static void add_side(const struct rh_view *view, struct rh_table *table,
     struct rh_strbuf text = RH_STRBUF_INIT;
     rh_table_add(table, "  ", RH_COLOUR_NONE);
     rh_table_add(table, rh_sidecar_access_name(site->access), rh_table_access_colour(site->access));
-    rh_places_add(&view->places, site->location, &text);
+    rh_locations_add(&view->locations, site->location, &text);
     rh_table_add(table, rh_strbuf_text(&text), RH_COLOUR_NONE);
     rh_table_add(table, site->expression ? site->expression : "-",
                  site->expression ? RH_COLOUR_BOLD : RH_COLOUR_DIM);
     rh_strbuf_reset(&text);
     rh_strbuf_add(&text, "in ");
-    rh_places_add_function(site->location, site->function, &text);
+    rh_locations_add_function(site->location, site->function, &text);
     rh_table_add(table, rh_strbuf_text(&text), RH_COLOUR_NONE);
     rh_table_addf(table, RH_COLOUR_NONE, "by %s", row->threads);
     rh_table_addf(table, RH_COLOUR_NONE, "holding %s", *row->locks ? row->locks : "no lock");

@@ -55,7 +55,7 @@ static enum rh_status parse_question(struct question *question, const char *wher
 static bool is_asked_for(struct question *question, const struct rh_sidecar_location *at)
 {
     for (; at; at = at->inlined_at) {
-        if (!rh_places_match_file(&question->view->places, question->file, at->file))
+        if (!rh_locations_match_file(&question->view->locations, question->file, at->file))
             continue;
         question->file_met = true;
         if (at->line == question->line && (question->column == 0 || at->column == question->column))
@@ -69,12 +69,12 @@ static void describe(const struct rh_view *view, enum rh_access_kind access, con
                      const struct rh_sidecar_location *at, const struct rh_sidecar_function *holder,
                      struct rh_strbuf *out)
 {
-    rh_places_add(&view->places, at, out);
+    rh_locations_add(&view->locations, at, out);
     rh_strbuf_addf(out, ": %s", rh_sidecar_access_name(access));
     if (expression)
         rh_strbuf_addf(out, " of %s", expression);
     rh_strbuf_add(out, " in ");
-    rh_places_add_function(at, holder, out);
+    rh_locations_add_function(at, holder, out);
 }
 
 static void print_line(const struct rh_view *view, struct rh_strbuf *text, enum rh_colour colour)

@@ -22,7 +22,7 @@ struct options {
 
 /* What the filter of candidates looks at. */
 struct wish {
-    const struct rh_places *places;
+    const struct rh_locations *locations;
     const struct options *options;
 };
 
@@ -30,7 +30,7 @@ struct wish {
 static bool is_on_line(const struct wish *wish, const struct rh_sidecar_location *at)
 {
     while (at && (at->line != wish->options->line ||
-                  !rh_places_match_file(wish->places, wish->options->file, at->file)))
+                  !rh_locations_match_file(wish->locations, wish->options->file, at->file)))
         at = at->inlined_at;
     return at;
 }
@@ -39,7 +39,7 @@ static bool wants_site(const void *context, const struct rh_sidecar_site *site)
 {
     const struct wish *wish = context;
     const struct options *options = wish->options;
-    return rh_places_match(wish->places, options->file, options->function, site) &&
+    return rh_locations_match(wish->locations, options->file, options->function, site) &&
            (!options->line || is_on_line(wish, site->location));
 }
 
@@ -84,7 +84,7 @@ static enum rh_status open_view(struct rh_view *view, const char *path,
         status = rh_sidecar_check_analysed(view->sidecar);
     if (status != RH_OK)
         return status;
-    struct wish wish = {&view->places, options};
+    struct wish wish = {&view->locations, options};
     struct rh_candidates_filter filter = {wants_site, &wish};
     bool filtered = options->file || options->function;
     return rh_candidates_open(view->sidecar, filtered ? &filter : NULL, &view->candidates);
@@ -95,7 +95,7 @@ static enum rh_status list_candidates(const char *path, const char *operand,
 {
     struct rh_view view = {.limit = choose_limit(options), .coloured = rh_cli_coloured(stdout)};
     char *name = rh_path_basename(operand);
-    rh_places_init(&view.places);
+    rh_locations_init(&view.locations);
     enum rh_status status = open_view(&view, path, options);
     if (status == RH_OK) {
         const char *recorded = rh_sidecar_get_meta(view.sidecar, RH_SIDECAR_META_PROGRAM);
@@ -106,7 +106,7 @@ static enum rh_status list_candidates(const char *path, const char *operand,
         rh_candidates_close(view.candidates);
     if (view.sidecar)
         rh_sidecar_close(view.sidecar);
-    rh_places_release(&view.places);
+    rh_locations_release(&view.locations);
     free(name);
     return status;
 }

@@ -2,14 +2,14 @@
 #ifndef RH_CLI_CMD_CANDIDATES_H
 #define RH_CLI_CMD_CANDIDATES_H
 
-#include "report/places.h"
+#include "report/locations.h"
 #include "store/candidates.h"
 
 /* A program's candidates, those that the user asked for, about to be shown. */
 struct rh_view {
     struct rh_sidecar *sidecar;
     struct rh_candidates *candidates;
-    struct rh_places places;
+    struct rh_locations locations;
     const char *program; /* its name */
     uint64_t limit;      /* candidates to show at most */
     bool coloured;

@@ -8,8 +8,8 @@
 #include "base/path.h"
 #include "base/vec.h"
 #include "cli/cli.h"
+#include "report/locations.h"
 #include "report/members.h"
-#include "report/places.h"
 #include "report/table.h"
 #include "store/sidecar.h"
 
@@ -27,7 +27,7 @@ struct options {
 /* What is to be shown: the sites that match, in the order of the source. */
 struct listing {
     struct rh_sidecar *sidecar;
-    struct rh_places places;
+    struct rh_locations locations;
     struct rh_arena arena;
     RH_VEC(struct rh_sidecar_site) sites;
     uint64_t total;
@@ -51,7 +51,7 @@ static enum rh_status collect_sites(struct listing *listing, const struct option
             break;
         listing->total++;
         rh_map_put(&listing->holders, rh_map_key(site.function), 0);
-        if (!rh_places_match(&listing->places, options->file, options->function, &site))
+        if (!rh_locations_match(&listing->locations, options->file, options->function, &site))
             continue;
         if (site.expression)
             site.expression = rh_arena_strdup(&listing->arena, site.expression);
@@ -68,7 +68,7 @@ static void add_where(const struct listing *listing, struct rh_table *table,
                       const struct rh_sidecar_location *at)
 {
     struct rh_strbuf where = RH_STRBUF_INIT;
-    rh_places_add(&listing->places, at, &where);
+    rh_locations_add(&listing->locations, at, &where);
     rh_table_add(table, rh_strbuf_text(&where), at && at->file ? RH_COLOUR_NONE : RH_COLOUR_DIM);
     rh_strbuf_release(&where);
 }
@@ -90,7 +90,7 @@ static void add_size(struct rh_table *table, const struct rh_sidecar_site *site)
 static void add_function(struct rh_table *table, const struct rh_sidecar_site *site)
 {
     struct rh_strbuf name = RH_STRBUF_INIT;
-    rh_places_add_function(site->location, site->function, &name);
+    rh_locations_add_function(site->location, site->function, &name);
     rh_table_add(table, rh_strbuf_text(&name), RH_COLOUR_NONE);
     rh_strbuf_release(&name);
 }
@@ -190,7 +190,7 @@ static enum rh_status list_sites(const char *path, const char *operand,
 {
     struct listing listing = {0};
     char *program = rh_path_basename(operand);
-    rh_places_init(&listing.places);
+    rh_locations_init(&listing.locations);
     enum rh_status status = rh_sidecar_open(path, &listing.sidecar);
     if (status != RH_OK)
         goto free_listing;
@@ -208,7 +208,7 @@ free_listing:
     rh_vec_free(&listing.sites);
     rh_map_release(&listing.holders);
     rh_arena_release(&listing.arena);
-    rh_places_release(&listing.places);
+    rh_locations_release(&listing.locations);
     free(program);
     return status;
 }

@@ -1,9 +1,9 @@
-/* What to try against a race, made from what is known of it and nothing else. */
-#include "report/words.h"
+/* What to try against a race, derived only from what is known of it. */
+#include "report/phrases.h"
 
 #include <string.h>
 
-/* Atomics beyond this are locks inside. */
+/* Bytes. Larger atomics are implemented with locks. */
 enum { LARGEST_ATOMIC = 8 };
 
 /* What the rules below look at. */
@@ -28,20 +28,20 @@ static const char *name_subject(const struct facts *f)
     return "the memory";
 }
 
-static void learn(const struct rh_report_candidate *candidate, const struct rh_places *places,
+static void learn(const struct rh_report_candidate *candidate, const struct rh_locations *locations,
                   struct facts *f)
 {
     f->candidate = candidate;
     for (int i = 0; i < 2; i++) {
         struct rh_strbuf locks = RH_STRBUF_INIT, place = RH_STRBUF_INIT;
-        f->sites[i] = rh_words_site(candidate, i);
-        rh_words_locks(candidate, i, &locks);
+        f->sites[i] = rh_phrase_site(candidate, i);
+        rh_phrase_locks(candidate, i, &locks);
         if (strcmp(rh_strbuf_text(&locks), "no lock") == 0 ||
             f->sites[i]->number == RH_RUNS_UNINSTRUMENTED)
             rh_strbuf_reset(&locks);
         f->locks[i] = rh_strbuf_detach(&locks);
-        rh_strbuf_addf(&place, "%s (", rh_words_function(f->sites[i]));
-        rh_places_add(places, f->sites[i]->location, &place);
+        rh_strbuf_addf(&place, "%s (", rh_phrase_function(f->sites[i]));
+        rh_locations_add(locations, f->sites[i]->location, &place);
         rh_strbuf_addc(&place, ')');
         f->places[i] = rh_strbuf_detach(&place);
     }
@@ -58,10 +58,10 @@ static void forget(struct facts *f)
 
 static bool share_lock(const struct rh_report_candidate *candidate)
 {
-    if (!candidate->race)
+    if (!candidate->finding)
         return false;
-    rh_vec_each (const struct rh_report_lock, a, &candidate->race->sides[0].locks)
-        rh_vec_each (const struct rh_report_lock, b, &candidate->race->sides[1].locks)
+    rh_vec_each (const struct rh_report_lock, a, &candidate->finding->sides[0].locks)
+        rh_vec_each (const struct rh_report_lock, b, &candidate->finding->sides[1].locks)
             if (a->tag != 0 && a->tag == b->tag)
                 return true;
     return false;
@@ -87,13 +87,13 @@ static char *advise_mixed(const struct facts *f)
                      f->places[second]);
 }
 
-/* What others hold is not known. */
+/* Which locks an uninstrumented access holds is not known. */
 static char *advise_uninstrumented(const struct facts *f)
 {
     int known = f->sites[0]->number == RH_RUNS_UNINSTRUMENTED;
     if (!rh_report_has_uninstrumented(f->candidate))
         return NULL;
-    if (f->candidate->race && f->candidate->race->proof == RH_PROOF_WATCHED)
+    if (f->candidate->finding && f->candidate->finding->proof == RH_PROOF_WATCHED)
         return rh_format("guard %s with one lock, in %s and in what has led to the write in %s",
                          f->subject, f->places[known], f->places[!known]);
     return rh_format("find out who else writes %s: a library, a part of the program that was not "
@@ -120,7 +120,7 @@ static char *advise_lock(const struct facts *f)
                          b, f->subject);
     if (*a || *b)
         return rh_format("hold %s in %s too, as %s does", *a ? a : b, f->places[*a ? 1 : 0],
-                         rh_words_function(f->sites[*a ? 0 : 1]));
+                         rh_phrase_function(f->sites[*a ? 0 : 1]));
     return NULL;
 }
 
@@ -141,10 +141,10 @@ static char *advise_guard(const struct facts *f)
 
 static char *advise_creator(const struct facts *f)
 {
-    const struct rh_report_race *race = f->candidate->race;
-    for (int i = 0; race && i < 2; i++) {
-        uint32_t creator = race->sides[i].thread, created = race->sides[!i].thread;
-        if (creator != 0 && race->sides[!i].parent == creator)
+    const struct rh_report_finding *finding = f->candidate->finding;
+    for (int i = 0; finding && i < 2; i++) {
+        uint32_t creator = finding->sides[i].thread, created = finding->sides[!i].thread;
+        if (creator != 0 && finding->sides[!i].parent == creator)
             return rh_format("T%u created T%u: if its access in %s is meant to come before T%u "
                              "starts, make it before the thread is created; if after T%u's work, "
                              "join T%u first",
@@ -155,13 +155,13 @@ static char *advise_creator(const struct facts *f)
 
 static char *advise_stack(const struct facts *f)
 {
-    const struct rh_report_race *race = f->candidate->race;
+    const struct rh_report_finding *finding = f->candidate->finding;
     static const char start[] = "the stack of ";
-    if (!race || strncmp(race->block, start, strlen(start)) != 0)
+    if (!finding || strncmp(finding->block, start, strlen(start)) != 0)
         return NULL;
     return rh_format("the memory is on %s: its function must not go on, or return, before the "
                      "other thread is done with it",
-                     race->block);
+                     finding->block);
 }
 
 static char *advise_volatile(const struct facts *f)
@@ -177,11 +177,11 @@ static char *(*const rules[])(const struct facts *) = {
     advise_guard, advise_creator, advise_stack,          advise_volatile,
 };
 
-void rh_words_advise(const struct rh_report_candidate *candidate, const struct rh_places *places,
-                     struct rh_words_list *list)
+void rh_phrase_advise(const struct rh_report_candidate *candidate,
+                      const struct rh_locations *locations, struct rh_phrase_list *list)
 {
     struct facts facts;
-    learn(candidate, places, &facts);
+    learn(candidate, locations, &facts);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         char *advice = rules[i](&facts);
         if (advice)
@@ -190,7 +190,7 @@ void rh_words_advise(const struct rh_report_candidate *candidate, const struct r
     forget(&facts);
 }
 
-void rh_words_list_release(struct rh_words_list *list)
+void rh_phrase_list_release(struct rh_phrase_list *list)
 {
     rh_vec_each (char *, it, list)
         free(*it);

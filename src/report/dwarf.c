@@ -4,7 +4,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-/* Real nesting is far below; a damaged file may be a circle. */
+/* Real nesting is far below this; a damaged file may contain a cycle. */
 enum { DEEPEST = 200 };
 
 struct scopes RH_VEC_BODY(Dwarf_Die);

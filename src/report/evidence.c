@@ -1,17 +1,17 @@
-/* From a race as the runtime recorded it to one in words. */
+/* From a finding as the runtime recorded it, places and numbers, to one in words. */
 #include "report/evidence.h"
 
 #include <string.h>
 
-/* Nobody asks how libc came to call main, or a thread's first function. */
+/* Images whose frames call main, or the first function of a thread: of no interest to a reader. */
 static const char *const start_images[] = {"libc.so", "libc-", "libpthread", "ld-linux", "ld.so"};
 
-static const struct rh_image_name *get_image(const struct rh_runs_finding *race,
+static const struct rh_image_name *get_image(const struct rh_runs_finding *finding,
                                              const struct rh_place *place)
 {
     if (place->image >= RH_MAX_IMAGES)
         return NULL;
-    const struct rh_image_name *image = &race->images[place->image];
+    const struct rh_image_name *image = &finding->images[place->image];
     return image->ready ? image : NULL;
 }
 
@@ -55,13 +55,13 @@ static void cut_start_code(struct rh_symbols_frames *frames)
         frames->len--;
 }
 
-static void add_frames(struct rh_symbols *symbols, const struct rh_runs_finding *race,
+static void add_frames(struct rh_symbols *symbols, const struct rh_runs_finding *finding,
                        const struct rh_finding_side *from, struct rh_report_side *side)
 {
     uint32_t count = from->frame_count < RH_MAX_FRAMES ? from->frame_count : RH_MAX_FRAMES;
     add_site(symbols, side->site, &side->frames);
     for (uint32_t i = side->frames.len > 0; i < count; i++) {
-        const struct rh_image_name *image = get_image(race, &from->frames[i]);
+        const struct rh_image_name *image = get_image(finding, &from->frames[i]);
         if (image)
             rh_symbols_add_frames(symbols, image, from->frames[i].offset, &side->frames);
         else
@@ -75,12 +75,12 @@ static void add_frames(struct rh_symbols *symbols, const struct rh_runs_finding 
         cut_start_code(&side->frames);
 }
 
-static void add_locks(struct rh_symbols *symbols, const struct rh_runs_finding *race,
+static void add_locks(struct rh_symbols *symbols, const struct rh_runs_finding *finding,
                       const struct rh_finding_side *from, struct rh_report_side *side)
 {
     for (uint32_t i = 0; i < from->lock_count && i < RH_MAX_LOCKS; i++) {
         const struct rh_place *place = &from->locks[i];
-        const struct rh_image_name *image = get_image(race, place);
+        const struct rh_image_name *image = get_image(finding, place);
         struct rh_report_lock lock = {.tag = place->tag};
         if (image)
             lock.name = rh_symbols_variable(symbols, image, place->offset);
@@ -89,41 +89,41 @@ static void add_locks(struct rh_symbols *symbols, const struct rh_runs_finding *
 }
 
 static const char *describe_block(struct rh_arena *arena, struct rh_symbols *symbols,
-                                  const struct rh_runs_finding *race)
+                                  const struct rh_runs_finding *finding)
 {
     const struct rh_image_name *image;
     const char *name = NULL;
-    switch (race->finding.block) {
+    switch (finding->finding.block) {
     case RH_BLOCK_GLOBAL:
-        if ((image = get_image(race, &race->finding.data)))
-            name = rh_symbols_variable(symbols, image, race->finding.data.offset);
+        if ((image = get_image(finding, &finding->finding.data)))
+            name = rh_symbols_variable(symbols, image, finding->finding.data.offset);
         return name ? rh_arena_printf(arena, "global %s", name) : "global memory";
     case RH_BLOCK_STACK:
-        return rh_arena_printf(arena, "the stack of thread %u", race->finding.block_thread);
+        return rh_arena_printf(arena, "the stack of thread %u", finding->finding.block_thread);
     default:
         return "heap";
     }
 }
 
-struct rh_report_race *rh_evidence_describe(struct rh_arena *arena, struct rh_symbols *symbols,
-                                            const struct rh_report_candidate *candidate,
-                                            const struct rh_runs_finding *race)
+struct rh_report_finding *rh_evidence_describe(struct rh_arena *arena, struct rh_symbols *symbols,
+                                               const struct rh_report_candidate *candidate,
+                                               const struct rh_runs_finding *finding)
 {
-    struct rh_report_race *out = rh_arena_new(arena, struct rh_report_race);
-    bool is_primary = race->order == RH_ORDER_PRIMARY;
+    struct rh_report_finding *out = rh_arena_new(arena, struct rh_report_finding);
+    bool is_primary = finding->order == RH_ORDER_PRIMARY;
     out->order = is_primary ? RH_ORDER_PRIMARY : RH_ORDER_ALTERNATE;
-    out->proof = (enum rh_proof)race->finding.proof;
-    out->proved = race->proved;
-    out->pause_us = race->finding.pause_us;
-    out->block = describe_block(arena, symbols, race);
+    out->proof = (enum rh_proof)finding->finding.proof;
+    out->proved = finding->proved;
+    out->pause_us = finding->finding.pause_us;
+    out->block = describe_block(arena, symbols, finding);
     for (int i = 0; i < 2; i++) {
-        const struct rh_finding_side *from = &race->finding.sides[i];
+        const struct rh_finding_side *from = &finding->finding.sides[i];
         struct rh_report_side *side = &out->sides[i];
         side->thread = from->thread;
         side->parent = from->parent;
         side->site = is_primary == (i == 0) ? candidate->first : candidate->second;
-        add_frames(symbols, race, from, side);
-        add_locks(symbols, race, from, side);
+        add_frames(symbols, finding, from, side);
+        add_locks(symbols, finding, from, side);
     }
     return out;
 }
@@ -131,7 +131,7 @@ struct rh_report_race *rh_evidence_describe(struct rh_arena *arena, struct rh_sy
 const struct rh_sidecar_site *
 rh_evidence_uninstrumented(struct rh_arena *arena, const struct rh_report_candidate *candidate)
 {
-    const struct rh_symbols_frame *frame = &candidate->race->sides[0].frames.data[0];
+    const struct rh_symbols_frame *frame = &candidate->finding->sides[0].frames.data[0];
     if (!frame->function)
         return candidate->second;
     struct rh_sidecar_site *site = rh_arena_new(arena, struct rh_sidecar_site);
@@ -150,10 +150,10 @@ rh_evidence_uninstrumented(struct rh_arena *arena, const struct rh_report_candid
     return site;
 }
 
-void rh_evidence_release(struct rh_report_race *race)
+void rh_evidence_release(struct rh_report_finding *finding)
 {
     for (int i = 0; i < 2; i++) {
-        rh_vec_free(&race->sides[i].frames);
-        rh_vec_free(&race->sides[i].locks);
+        rh_vec_free(&finding->sides[i].frames);
+        rh_vec_free(&finding->sides[i].locks);
     }
 }

@@ -1,20 +1,20 @@
 /*
  * Reports as one HTML file that needs nothing else: what the text says of each race, and a table of
- * all candidates. Every text of the program's goes through put_text or put_collected, which escape
- * it; everything else is written here.
+ * all candidates. Every text that comes from the program goes through put_text or put_collected,
+ * which escape it.
  */
 #include "base/hash.h"
 #include "report/html_page.h"
+#include "report/phrases.h"
 #include "report/renderers.h"
 #include "report/source.h"
 #include "report/summary.h"
-#include "report/words.h"
 
 #include <inttypes.h>
 
 struct page {
     FILE *out;
-    struct rh_places places;
+    struct rh_locations locations;
     struct rh_source source;
     struct rh_strbuf text;    /* collected, not yet escaped; empty between uses */
     struct rh_strbuf escaped; /* the same */
@@ -72,7 +72,7 @@ static void put_stack(struct page *page, const struct rh_report_side *side)
         put(page, "<li><code>");
         put_text(page, it->function ? it->function : "?");
         put(page, "</code> <span class=\"soft\">");
-        rh_words_place(it, &page->places, &page->text);
+        rh_phrase_location(it, &page->locations, &page->text);
         put_collected(page);
         put(page, it->inlined ? ", inlined</span></li>\n" : "</span></li>\n");
     }
@@ -81,25 +81,25 @@ static void put_stack(struct page *page, const struct rh_report_side *side)
 
 static void put_side(struct page *page, const struct rh_report_candidate *candidate, int side)
 {
-    const struct rh_sidecar_site *site = rh_words_site(candidate, side);
+    const struct rh_sidecar_site *site = rh_phrase_site(candidate, side);
     put(page, side == 0 ? "<section>\n<h4>First: " : "<section>\n<h4>Then: ");
-    rh_words_access(site, &page->text);
+    rh_phrase_access(site, &page->text);
     put_collected(page);
     put(page, "</h4>\n<p><code>");
-    rh_places_add(&page->places, site->location, &page->text);
+    rh_locations_add(&page->locations, site->location, &page->text);
     put_collected(page);
     put(page, "</code> in <code>");
-    put_text(page, rh_words_function(site));
+    put_text(page, rh_phrase_function(site));
     put(page, "</code></p>\n");
     put_excerpt(page, site->location);
     put(page, "<p>By ");
-    rh_words_thread(candidate, side, &page->text);
+    rh_phrase_thread(candidate, side, &page->text);
     rh_strbuf_add(&page->text, ", holding ");
-    rh_words_locks(candidate, side, &page->text);
+    rh_phrase_locks(candidate, side, &page->text);
     put_collected(page);
     put(page, "</p>\n");
-    if (candidate->race)
-        put_stack(page, &candidate->race->sides[side]);
+    if (candidate->finding)
+        put_stack(page, &candidate->finding->sides[side]);
     put(page, "</section>\n");
 }
 
@@ -115,23 +115,23 @@ static void put_fact(struct page *page, const char *name)
 
 static void put_facts(struct page *page, const struct rh_report_candidate *candidate)
 {
-    struct rh_words_list advice = RH_VEC_INIT;
+    struct rh_phrase_list advice = RH_VEC_INIT;
     put(page, "<dl>\n");
-    rh_words_memory(candidate, &page->text);
+    rh_phrase_memory(candidate, &page->text);
     put_fact(page, "Memory");
-    if (candidate->race)
-        rh_words_proof(candidate, &page->text);
+    if (candidate->finding)
+        rh_phrase_proof(candidate, &page->text);
     put_fact(page, candidate->verdict == RH_VERDICT_TRUE_RACE ? "Proof" : "Seen");
-    rh_words_runs(candidate, &page->text);
+    rh_phrase_runs(candidate, &page->text);
     put_fact(page, "Runs");
-    rh_words_consequence(candidate, &page->text);
+    rh_phrase_consequence(candidate, &page->text);
     put_fact(page, "Consequence");
-    rh_words_advise(candidate, &page->places, &advice);
+    rh_phrase_advise(candidate, &page->locations, &advice);
     rh_vec_each (char *, it, &advice) {
         rh_strbuf_add(&page->text, *it);
         put_fact(page, "Try");
     }
-    rh_words_list_release(&advice);
+    rh_phrase_list_release(&advice);
     put(page, "</dl>\n");
 }
 
@@ -140,11 +140,11 @@ static void put_same(struct page *page, const struct rh_report *report,
                      const struct rh_report_candidate *candidate)
 {
     const struct rh_report_candidate *it = candidate;
-    while ((it = rh_words_next_same(report, candidate, it))) {
+    while ((it = rh_phrase_next_same(report, candidate, it))) {
         put(page, "<p id=\"c");
         put_id(page, it->id);
         put(page, "\">The same lines: ");
-        rh_words_title(it, &page->text);
+        rh_phrase_title(it, &page->text);
         rh_strbuf_addf(&page->text, " (%s)", rh_ground_words(it->ground));
         put_collected(page);
         put(page, " <span class=\"id\">");
@@ -160,7 +160,7 @@ static void put_race(struct page *page, const struct rh_report *report,
     put(page, is_true ? "<article id=\"c" : "<article class=\"open\" id=\"c");
     put_id(page, candidate->id);
     put(page, "\">\n<h3>");
-    rh_words_title(candidate, &page->text);
+    rh_phrase_title(candidate, &page->text);
     put_collected(page);
     put(page, " <span class=\"id\">");
     put_id(page, candidate->id);
@@ -185,12 +185,12 @@ static void put_races(struct page *page, const struct rh_report *report)
     if (rh_summary_count(report, RH_VERDICT_TRUE_RACE) == 0)
         put(page, "<p>None was found.</p>\n");
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
-        if (it->verdict == RH_VERDICT_TRUE_RACE && !rh_words_is_repeated(report, it))
+        if (it->verdict == RH_VERDICT_TRUE_RACE && !rh_phrase_is_repeated(report, it))
             put_race(page, report, it);
     if (report->by_ground[RH_GROUND_SUSPECTED] == 0)
         return;
     put(page, "<h2>Unordered, but not proved</h2>\n<p>");
-    rh_words_opaque(report->totals.opaque, &page->text);
+    rh_phrase_opaque(report->totals.opaque, &page->text);
     if (page->text.len > 0)
         put(page, "The process holds ");
     put_collected(page);
@@ -210,7 +210,7 @@ static void put_grounds(struct page *page, const struct rh_report *report)
             if (rh_verdict_of(ground) != verdict || !rh_summary_shows(report, ground))
                 continue;
             fprintf(page->out, "<tr class=\"%s\"><td class=\"verdict\">%s</td><td>%s</td>",
-                    rh_verdict_name(verdict), rh_words_verdict(verdict), rh_ground_words(ground));
+                    rh_verdict_name(verdict), rh_phrase_verdict(verdict), rh_ground_words(ground));
             fprintf(page->out, "<td class=\"n\">%" PRIu64 "</td></tr>\n",
                     report->by_ground[ground]);
         }
@@ -221,11 +221,11 @@ static void put_grounds(struct page *page, const struct rh_report *report)
 static void put_cell_site(struct page *page, const struct rh_sidecar_site *site)
 {
     put(page, "<td><code>");
-    rh_places_add(&page->places, site->location, &page->text);
+    rh_locations_add(&page->locations, site->location, &page->text);
     put_collected(page);
     put(page, "</code><br><span class=\"soft\">");
     rh_strbuf_addf(&page->text, "%s in %s", rh_sidecar_access_name(site->access),
-                   rh_words_function(site));
+                   rh_phrase_function(site));
     put_collected(page);
     put(page, "</span></td>");
 }
@@ -236,7 +236,7 @@ static void put_row(struct page *page, const struct rh_report_candidate *candida
         candidate->first->expression ? candidate->first->expression : candidate->second->expression;
     fprintf(page->out,
             "<tr class=\"%s\"><td class=\"verdict\">%s</td><td>%s</td><td class=\"n\">%u</td>",
-            rh_verdict_name(candidate->verdict), rh_words_verdict(candidate->verdict),
+            rh_verdict_name(candidate->verdict), rh_phrase_verdict(candidate->verdict),
             rh_ground_words(candidate->ground), candidate->score);
     put_cell_site(page, candidate->first);
     put_cell_site(page, candidate->second);
@@ -249,7 +249,7 @@ static void put_row(struct page *page, const struct rh_report_candidate *candida
         put(page, "</td>");
     }
     put(page, "<td class=\"n\">");
-    rh_words_bound(candidate, &page->text);
+    rh_phrase_bound(candidate, &page->text);
     put_collected(page);
     put(page,
         has_article(candidate) ? "</td><td class=\"id\"><a href=\"#c" : "</td><td class=\"id\">");
@@ -269,7 +269,7 @@ static void put_filter(struct page *page)
               "</option>");
     for (int i = 0; i < RH_SUMMARY_VERDICTS; i++)
         fprintf(page->out, "<option value=\"%s\">%s</option>",
-                rh_verdict_name(rh_summary_verdict(i)), rh_words_verdict(rh_summary_verdict(i)));
+                rh_verdict_name(rh_summary_verdict(i)), rh_phrase_verdict(rh_summary_verdict(i)));
     put(page, "</select></div>\n");
 }
 
@@ -318,7 +318,7 @@ static void put_head(struct page *page, const struct rh_report *report)
 enum rh_status rh_render_html(const struct rh_report *report, FILE *out)
 {
     struct page page = {.out = out};
-    rh_places_init(&page.places);
+    rh_locations_init(&page.locations);
     rh_source_init(&page.source);
     put_head(&page, report);
     put_grounds(&page, report);
@@ -328,7 +328,7 @@ enum rh_status rh_render_html(const struct rh_report *report, FILE *out)
     put(&page, rh_html_script);
     put(&page, "</script>\n</body>\n</html>\n");
     rh_source_release(&page.source);
-    rh_places_release(&page.places);
+    rh_locations_release(&page.locations);
     rh_strbuf_release(&page.text);
     rh_strbuf_release(&page.escaped);
     return ferror(out) ? rh_fail_errno(RH_ERR_IO, "cannot write the report") : RH_OK;

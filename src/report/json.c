@@ -1,8 +1,8 @@
 /* Reports as JSON, in the form that all detectors share. */
 #include "base/hash.h"
 #include "report/members.h"
+#include "report/phrases.h"
 #include "report/renderers.h"
-#include "report/words.h"
 
 #include <string.h>
 
@@ -89,13 +89,13 @@ static void put_locks(struct rh_json *json, const struct rh_report_side *side)
     rh_json_end_array(json);
 }
 
-static void put_threads(struct rh_json *json, const struct rh_report_race *race)
+static void put_threads(struct rh_json *json, const struct rh_report_finding *finding)
 {
     rh_json_key(json, "threads");
     rh_json_begin_array(json);
     for (int i = 0; i < 2; i++) {
-        const struct rh_report_side *side = &race->sides[i];
-        bool is_first = (i == 0) == (race->order == RH_ORDER_PRIMARY);
+        const struct rh_report_side *side = &finding->sides[i];
+        bool is_first = (i == 0) == (finding->order == RH_ORDER_PRIMARY);
         rh_json_begin_object(json);
         rh_members_number_if(json, "id", side->thread != 0, side->thread);
         rh_members_number_if(json, "creator", side->parent != 0, side->parent);
@@ -110,21 +110,21 @@ static void put_threads(struct rh_json *json, const struct rh_report_race *race)
 /* Members of `evidence`, which proves a race, and of `suspicion`, which does not. */
 static void put_race(struct rh_json *json, const struct rh_report_candidate *candidate)
 {
-    const struct rh_report_race *race = candidate->race;
+    const struct rh_report_finding *finding = candidate->finding;
     rh_json_begin_object(json);
-    rh_members_text(json, "order", rh_words_order(race->order));
-    rh_members_text(json, "kind", race->proved ? rh_words_kind(candidate) : "unordered");
+    rh_members_text(json, "order", rh_phrase_order(finding->order));
+    rh_members_text(json, "kind", finding->proved ? rh_phrase_kind(candidate) : "unordered");
     rh_members_text(json, "consequence", candidate->consequence);
     rh_members_number_if(json, "signal", candidate->crash_signal != 0,
                          (uint64_t)candidate->crash_signal);
-    rh_members_number_if(json, "pause_us", race->proof != RH_PROOF_UNORDERED, race->pause_us);
-    rh_members_text(json, "block", race->block);
+    rh_members_number_if(json, "pause_us", finding->proof != RH_PROOF_UNORDERED, finding->pause_us);
+    rh_members_text(json, "block", finding->block);
     rh_json_key(json, "stacks");
     rh_json_begin_array(json);
-    put_stack_words(json, &race->sides[0]);
-    put_stack_words(json, &race->sides[1]);
+    put_stack_words(json, &finding->sides[0]);
+    put_stack_words(json, &finding->sides[1]);
     rh_json_end_array(json);
-    put_threads(json, race);
+    put_threads(json, finding);
     rh_json_end_object(json);
 }
 
@@ -140,7 +140,7 @@ static void put_race_if(struct rh_json *json, const char *name,
 
 static void put_candidate(struct rh_json *json, const struct rh_report_candidate *it)
 {
-    const struct rh_report_race *race = it->race;
+    const struct rh_report_finding *finding = it->finding;
     rh_json_begin_object(json);
     put_id(json, it->id);
     rh_members_text(json, "verdict", rh_verdict_name(it->verdict));
@@ -159,8 +159,8 @@ static void put_candidate(struct rh_json *json, const struct rh_report_candidate
         rh_json_null(json);
     else
         rh_json_double(json, it->bound);
-    put_race_if(json, "evidence", it, race && race->proved);
-    put_race_if(json, "suspicion", it, race && !race->proved);
+    put_race_if(json, "evidence", it, finding && finding->proved);
+    put_race_if(json, "suspicion", it, finding && !finding->proved);
     rh_json_end_object(json);
 }
 

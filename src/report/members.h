@@ -1,4 +1,4 @@
-/* Members of JSON objects that several commands write, so that they write them alike. */
+/* Members of JSON objects that several commands share. */
 #ifndef RH_REPORT_MEMBERS_H
 #define RH_REPORT_MEMBERS_H
 

@@ -124,7 +124,7 @@ static void judge(struct rh_report_candidate *out)
     out->ground = rh_verdict_ground(&out->tally);
     out->verdict = rh_verdict_of(out->ground);
     out->bound = rh_verdict_bound(&out->tally);
-    /* A crash is the race's only if there is a race: an order that was enforced may break things.
+    /* A crash counts only if there is a race: an enforced order may break the program by itself.
      */
     bool is_race = out->verdict == RH_VERDICT_TRUE_RACE;
     out->consequence = is_race && out->tally.hangs > 0     ? "hang"
@@ -132,7 +132,7 @@ static void judge(struct rh_report_candidate *out)
                                                            : "none";
 }
 
-/* Who wrote without a key, before any evidence tells more. */
+/* Stands for an uninstrumented access, before a finding tells more of it. */
 static struct rh_sidecar_site *make_uninstrumented(struct rh_arena *arena,
                                                    const struct rh_sidecar_site *site)
 {
@@ -152,14 +152,14 @@ static struct rh_sidecar_site *make_uninstrumented(struct rh_arena *arena,
 static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
                                    struct rh_report_candidate *out)
 {
-    struct rh_runs_finding race;
+    struct rh_runs_finding finding;
     struct rh_runs_end end;
     size_t at = 0;
     bool more;
-    enum rh_status status = rh_runs_next_finding(s->runs, out->id, &at, &race, &end, &more);
+    enum rh_status status = rh_runs_next_finding(s->runs, out->id, &at, &finding, &end, &more);
     if (status != RH_OK || !more)
         return status;
-    out->race = rh_evidence_describe(&report->arena, s->symbols, out, &race);
+    out->finding = rh_evidence_describe(&report->arena, s->symbols, out, &finding);
     if (out->verdict == RH_VERDICT_TRUE_RACE && out->tally.crashes > 0)
         out->crash_signal = end.signal;
     if (rh_report_has_uninstrumented(out))
@@ -196,7 +196,7 @@ static enum rh_status add_tried(struct sources *s, struct rh_report *report,
     return RH_OK;
 }
 
-/* Races are asked for when the walk of states is over: a store has one walk at a time. */
+/* Findings are read after the walk over the states: a store has one walk at a time. */
 static enum rh_status load_tried(struct sources *s, struct rh_report *report)
 {
     enum rh_status status;
@@ -323,8 +323,8 @@ enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
 void rh_report_release(struct rh_report *report)
 {
     rh_vec_each (struct rh_report_candidate, it, &report->candidates)
-        if (it->race)
-            rh_evidence_release(it->race);
+        if (it->finding)
+            rh_evidence_release(it->finding);
     rh_vec_free(&report->candidates);
     rh_arena_release(&report->arena);
 }

@@ -35,8 +35,8 @@ struct rh_report_side {
     RH_VEC(struct rh_report_lock) locks;
 };
 
-/* The best evidence there is. */
-struct rh_report_race {
+/* The best finding of a candidate, in words. */
+struct rh_report_finding {
     enum rh_race_order order;
     enum rh_proof proof;
     bool proved;
@@ -45,8 +45,8 @@ struct rh_report_race {
     struct rh_report_side sides[2];
 };
 
-/* A candidate; or what its first site has with an uninstrumented access, code that is no site of
- * the task or is unknown. The second then stands for it and says what is known of it. */
+/* A candidate; or a race of its first site with an uninstrumented access. The second site then
+ * stands for that access, with what is known of it. */
 struct rh_report_candidate {
     uint64_t id;
     const struct rh_sidecar_site *first, *second;
@@ -58,10 +58,10 @@ struct rh_report_candidate {
     enum rh_ground ground;
     enum rh_verdict verdict;
     struct rh_tally tally;
-    double bound;                /* rh_verdict_bound */
-    struct rh_report_race *race; /* or NULL */
-    const char *consequence;     /* "none", "crash", "hang" */
-    int crash_signal;            /* 0 if none */
+    double bound;                      /* rh_verdict_bound */
+    struct rh_report_finding *finding; /* or NULL */
+    const char *consequence;           /* "none", "crash", "hang" */
+    int crash_signal;                  /* 0 if none */
 };
 
 static inline bool rh_report_has_uninstrumented(const struct rh_report_candidate *candidate)

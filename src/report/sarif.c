@@ -4,8 +4,8 @@
  */
 #include "base/hash.h"
 #include "report/members.h"
+#include "report/phrases.h"
 #include "report/renderers.h"
-#include "report/words.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 struct writer {
     struct rh_json json;
-    struct rh_places places;
+    struct rh_locations locations;
     struct rh_strbuf text; /* empty between uses */
 };
 
@@ -59,14 +59,14 @@ static void add_uri_path(const char *path, struct rh_strbuf *out)
 
 static void put_artifact(struct writer *w, const char *path)
 {
-    const char *shortened = rh_places_shorten(&w->places, path);
+    const char *shortened = rh_locations_shorten(&w->locations, path);
     rh_json_key(&w->json, "artifactLocation");
     rh_json_begin_object(&w->json);
     if (*shortened == '/')
         rh_strbuf_add(&w->text, "file://");
     add_uri_path(shortened, &w->text);
     put_collected(w, "uri");
-    if (*shortened != '/' && w->places.folder)
+    if (*shortened != '/' && w->locations.folder)
         rh_members_text(&w->json, "uriBaseId", BASE_ID);
     rh_json_end_object(&w->json);
 }
@@ -118,20 +118,20 @@ static struct rh_symbols_frame site_frame(const struct rh_sidecar_site *site)
 {
     const struct rh_sidecar_location *at = site->location;
     return (struct rh_symbols_frame){
-        .function = rh_words_function(site),
+        .function = rh_phrase_function(site),
         .file = at ? at->file : NULL,
         .line = at ? at->line : 0,
         .column = at ? at->column : 0,
     };
 }
 
-/* An uninstrumented access has mostly no place, which the first location must have. */
+/* An uninstrumented access often has no location, and the first location must have one. */
 static void put_sites(struct writer *w, const struct rh_report_candidate *candidate)
 {
     int main =
-        rh_report_has_uninstrumented(candidate) && rh_words_site(candidate, 0) != candidate->first;
-    struct rh_symbols_frame first = site_frame(rh_words_site(candidate, main));
-    struct rh_symbols_frame second = site_frame(rh_words_site(candidate, !main));
+        rh_report_has_uninstrumented(candidate) && rh_phrase_site(candidate, 0) != candidate->first;
+    struct rh_symbols_frame first = site_frame(rh_phrase_site(candidate, main));
+    struct rh_symbols_frame second = site_frame(rh_phrase_site(candidate, !main));
     rh_json_key(&w->json, "locations");
     rh_json_begin_array(&w->json);
     rh_json_begin_object(&w->json);
@@ -143,7 +143,7 @@ static void put_sites(struct writer *w, const struct rh_report_candidate *candid
     rh_json_begin_object(&w->json);
     rh_members_number(&w->json, "id", 1);
     rh_strbuf_add(&w->text, "the other access: ");
-    rh_words_access(rh_words_site(candidate, !main), &w->text);
+    rh_phrase_access(rh_phrase_site(candidate, !main), &w->text);
     put_location(w, &second);
     rh_json_end_object(&w->json);
     rh_json_end_array(&w->json);
@@ -152,16 +152,16 @@ static void put_sites(struct writer *w, const struct rh_report_candidate *candid
 /* A flow goes the way of the execution: from the thread's beginning to the access. */
 static void put_flow(struct writer *w, const struct rh_report_candidate *candidate, int side)
 {
-    const struct rh_report_side *who = &candidate->race->sides[side];
+    const struct rh_report_side *who = &candidate->finding->sides[side];
     rh_json_begin_object(&w->json);
     if (who->thread != 0)
         rh_strbuf_addf(&w->text, "T%u", who->thread);
     else
         rh_strbuf_add(&w->text, "unknown");
     put_collected(w, "id");
-    rh_words_thread(candidate, side, &w->text);
+    rh_phrase_thread(candidate, side, &w->text);
     rh_strbuf_add(&w->text, ", holding ");
-    rh_words_locks(candidate, side, &w->text);
+    rh_phrase_locks(candidate, side, &w->text);
     put_collected_message(w, "message");
     rh_json_key(&w->json, "locations");
     rh_json_begin_array(&w->json);
@@ -170,7 +170,7 @@ static void put_flow(struct writer *w, const struct rh_report_candidate *candida
         rh_json_key(&w->json, "location");
         rh_json_begin_object(&w->json);
         if (i == 0)
-            rh_words_access(who->site, &w->text);
+            rh_phrase_access(who->site, &w->text);
         put_location(w, &who->frames.data[i]);
         rh_json_end_object(&w->json);
         rh_members_number(&w->json, "nestingLevel", who->frames.len - 1 - i);
@@ -184,12 +184,12 @@ static void put_flow(struct writer *w, const struct rh_report_candidate *candida
 
 static void put_flows(struct writer *w, const struct rh_report_candidate *candidate)
 {
-    if (!candidate->race)
+    if (!candidate->finding)
         return;
     rh_json_key(&w->json, "codeFlows");
     rh_json_begin_array(&w->json);
     rh_json_begin_object(&w->json);
-    rh_words_proof(candidate, &w->text);
+    rh_phrase_proof(candidate, &w->text);
     put_collected_message(w, "message");
     rh_json_key(&w->json, "threadFlows");
     rh_json_begin_array(&w->json);
@@ -202,24 +202,24 @@ static void put_flows(struct writer *w, const struct rh_report_candidate *candid
 
 static void add_message(struct writer *w, const struct rh_report_candidate *candidate)
 {
-    struct rh_words_list advice = RH_VEC_INIT;
-    rh_words_title(candidate, &w->text);
-    if (candidate->race) {
+    struct rh_phrase_list advice = RH_VEC_INIT;
+    rh_phrase_title(candidate, &w->text);
+    if (candidate->finding) {
         rh_strbuf_add(&w->text, ". ");
-        rh_words_proof(candidate, &w->text);
+        rh_phrase_proof(candidate, &w->text);
     }
-    rh_words_advise(candidate, &w->places, &advice);
+    rh_phrase_advise(candidate, &w->locations, &advice);
     rh_vec_each (char *, it, &advice)
         rh_strbuf_addf(&w->text, ". Try: %s", *it);
     rh_strbuf_addc(&w->text, '.');
-    rh_words_list_release(&advice);
+    rh_phrase_list_release(&advice);
 }
 
 static void put_properties(struct writer *w, const struct rh_report_candidate *candidate)
 {
     rh_json_key(&w->json, "properties");
     rh_json_begin_object(&w->json);
-    rh_members_text(&w->json, "kind", rh_words_kind(candidate));
+    rh_members_text(&w->json, "kind", rh_phrase_kind(candidate));
     rh_members_text(&w->json, "ground", rh_ground_words(candidate->ground));
     rh_members_text(&w->json, "consequence", candidate->consequence);
     rh_members_number(&w->json, "score", candidate->score);
@@ -285,14 +285,14 @@ static void put_tool(struct writer *w)
 
 static void put_base(struct writer *w)
 {
-    if (!w->places.folder)
+    if (!w->locations.folder)
         return;
     rh_json_key(&w->json, "originalUriBaseIds");
     rh_json_begin_object(&w->json);
     rh_json_key(&w->json, BASE_ID);
     rh_json_begin_object(&w->json);
     rh_strbuf_add(&w->text, "file://");
-    add_uri_path(w->places.folder, &w->text);
+    add_uri_path(w->locations.folder, &w->text);
     put_collected(w, "uri");
     rh_json_end_object(&w->json);
     rh_json_end_object(&w->json);
@@ -323,7 +323,7 @@ static void put_run(struct writer *w, const struct rh_report *report)
 enum rh_status rh_render_sarif(const struct rh_report *report, FILE *out)
 {
     struct writer w = {.text = RH_STRBUF_INIT};
-    rh_places_init(&w.places);
+    rh_locations_init(&w.locations);
     rh_json_init_file(&w.json, out);
     rh_json_begin_object(&w.json);
     rh_members_text(&w.json, "$schema", SCHEMA);
@@ -334,6 +334,6 @@ enum rh_status rh_render_sarif(const struct rh_report *report, FILE *out)
     rh_json_end_array(&w.json);
     rh_json_end_object(&w.json);
     rh_strbuf_release(&w.text);
-    rh_places_release(&w.places);
+    rh_locations_release(&w.locations);
     return rh_json_finish(&w.json);
 }

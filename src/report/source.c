@@ -10,7 +10,7 @@ enum {
     LONGEST_LINE = 400, /* of generated code; what is longer shows nothing useful */
 };
 
-/* A source file is not larger: whatever is, is no source file. */
+/* The largest size, in bytes, that is taken for a source file. */
 #define LARGEST_FILE ((size_t)64 << 20)
 
 void rh_source_init(struct rh_source *source)

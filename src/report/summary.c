@@ -1,8 +1,8 @@
 /* The verdicts of a program in short, and the verdict table that `racehive run` ends with. */
 #include "report/summary.h"
 
+#include "report/phrases.h"
 #include "report/table.h"
-#include "report/words.h"
 
 #include <inttypes.h>
 
@@ -44,7 +44,7 @@ void rh_summary_add_counts(const struct rh_report *report, struct rh_strbuf *out
 static void add_rows(const struct rh_report *report, enum rh_verdict verdict,
                      struct rh_table *table)
 {
-    const char *name = rh_words_verdict(verdict);
+    const char *name = rh_phrase_verdict(verdict);
     for (enum rh_ground i = 0; i < RH_GROUND_COUNT; i++) {
         if (rh_verdict_of(i) != verdict || !rh_summary_shows(report, i))
             continue;
@@ -73,27 +73,27 @@ void rh_summary_print_table(const struct rh_report *report, FILE *out, bool colo
     rh_table_release(&table);
 }
 
-static void add_side(const struct rh_sidecar_site *site, const struct rh_places *places,
+static void add_side(const struct rh_sidecar_site *site, const struct rh_locations *locations,
                      struct rh_strbuf *out)
 {
-    rh_places_add(places, site->location, out);
+    rh_locations_add(locations, site->location, out);
     rh_strbuf_addf(out, " %s", rh_sidecar_access_name(site->access));
 }
 
 void rh_summary_print_line(const struct rh_report_candidate *candidate,
-                           const struct rh_places *places, FILE *out, bool coloured)
+                           const struct rh_locations *locations, FILE *out, bool coloured)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
     const char *expression =
         candidate->first->expression ? candidate->first->expression : candidate->second->expression;
     rh_strbuf_add(&text, "  ");
-    add_side(candidate->first, places, &text);
+    add_side(candidate->first, locations, &text);
     if (candidate->first == candidate->second)
         rh_strbuf_add(&text, ", in two threads,");
     else
         rh_strbuf_add(&text, " and ");
     if (candidate->first != candidate->second)
-        add_side(candidate->second, places, &text);
+        add_side(candidate->second, locations, &text);
     rh_strbuf_addf(&text, " of %s (%s)", expression ? expression : "the same memory",
                    rh_ground_words(candidate->ground));
     rh_table_print_text(rh_strbuf_text(&text), RH_COLOUR_NONE, out, coloured);
@@ -103,9 +103,9 @@ void rh_summary_print_line(const struct rh_report_candidate *candidate,
 
 void rh_report_print_summary(const struct rh_report *report, FILE *out, bool coloured)
 {
-    struct rh_places places;
+    struct rh_locations locations;
     struct rh_strbuf counts = RH_STRBUF_INIT;
-    rh_places_init(&places);
+    rh_locations_init(&locations);
     rh_summary_add_counts(report, &counts);
     rh_table_print_text(report->program, RH_COLOUR_BOLD, out, coloured);
     fprintf(out, ": %s, after %" PRIu64 " %s\n", rh_strbuf_text(&counts), report->totals.runs,
@@ -115,11 +115,11 @@ void rh_report_print_summary(const struct rh_report *report, FILE *out, bool col
         fputs("\nTrue races:\n", out);
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
         if (it->verdict == RH_VERDICT_TRUE_RACE)
-            rh_summary_print_line(it, &places, out, coloured);
+            rh_summary_print_line(it, &locations, out, coloured);
     rh_strbuf_reset(&counts);
     rh_strbuf_add_quoted(&counts, report->path ? report->path : report->program);
     fprintf(out, "\nProofs and stacks: racehive report %s (--format=html for a browser)\n",
             rh_strbuf_text(&counts));
     rh_strbuf_release(&counts);
-    rh_places_release(&places);
+    rh_locations_release(&locations);
 }

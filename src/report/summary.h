@@ -2,7 +2,7 @@
 #ifndef RH_REPORT_SUMMARY_H
 #define RH_REPORT_SUMMARY_H
 
-#include "report/places.h"
+#include "report/locations.h"
 #include "report/report.h"
 
 /* The verdicts in the order of every table, and whether a ground has a row there: those that a
@@ -22,6 +22,6 @@ void rh_summary_print_table(const struct rh_report *report, FILE *out, bool colo
 
 /* "  bank.c:41:7 write and bank.c:50:3 read of account->balance (causes crash)" */
 void rh_summary_print_line(const struct rh_report_candidate *candidate,
-                           const struct rh_places *places, FILE *out, bool coloured);
+                           const struct rh_locations *locations, FILE *out, bool coloured);
 
 #endif

@@ -4,8 +4,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "report/binary.h"
 #include "report/dwarf.h"
-#include "report/object.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ extern char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *s
 
 /* One image, as far as it was found. */
 struct image {
-    struct rh_object object;
+    struct rh_binary binary;
     struct rh_dwarf dwarf;
     const char *name; /* NULL for the executable */
     /* The runtime's code, in the image that it is linked into. */
@@ -43,7 +43,7 @@ void rh_symbols_close(struct rh_symbols *symbols)
     for (size_t at = 0; rh_strmap_next(&symbols->images, &at, NULL, &value);) {
         struct image *image = value;
         rh_dwarf_release(&image->dwarf);
-        rh_object_close(&image->object);
+        rh_binary_close(&image->binary);
         free(image);
     }
     rh_strmap_release(&symbols->images);
@@ -56,10 +56,10 @@ void rh_symbols_close(struct rh_symbols *symbols)
  */
 static void find_runtime(struct image *image)
 {
-    const struct rh_object_symbol *first =
-        rh_object_get(&image->object.functions, "__rh_image_register");
-    const struct rh_object_symbol *last =
-        rh_object_get(&image->object.functions, "__rh_benign_race");
+    const struct rh_binary_symbol *first =
+        rh_binary_get(&image->binary.functions, "__rh_image_register");
+    const struct rh_binary_symbol *last =
+        rh_binary_get(&image->binary.functions, "__rh_benign_race");
     if (!first || !last)
         return;
     image->runtime_begin = first->address;
@@ -70,14 +70,14 @@ static void open_object(const struct rh_symbols *symbols, struct image *image, c
                         struct rh_build_id build_id)
 {
     if (image->name) {
-        rh_object_open(&image->object, path, build_id);
+        rh_binary_open(&image->binary, path, build_id);
         return;
     }
     for (size_t i = 0; symbols->programs[i]; i++) {
-        if (rh_object_open(&image->object, symbols->programs[i], build_id))
+        if (rh_binary_open(&image->binary, symbols->programs[i], build_id))
             return;
     }
-    rh_object_open(&image->object, NULL, build_id);
+    rh_binary_open(&image->binary, NULL, build_id);
 }
 
 static const char *find_base(const char *path)
@@ -95,7 +95,7 @@ static struct image *open_image(struct rh_symbols *symbols, const struct rh_imag
     if (*path)
         image->name = rh_arena_strdup(symbols->arena, find_base(path));
     open_object(symbols, image, path, build_id);
-    rh_dwarf_init(&image->dwarf, image->object.dwarf);
+    rh_dwarf_init(&image->dwarf, image->binary.dwarf);
     find_runtime(image);
     return image;
 }
@@ -163,14 +163,14 @@ void rh_symbols_add_frames(struct rh_symbols *symbols, const struct rh_image_nam
         return;
     if (add_described(symbols, image, address, frames))
         return;
-    const struct rh_object_symbol *symbol = rh_object_find(&image->object.functions, address);
+    const struct rh_binary_symbol *symbol = rh_binary_find(&image->binary.functions, address);
     rh_vec_push(frames, (struct rh_symbols_frame){
                             .function = symbol ? rh_symbols_demangle(symbols, symbol->name) : NULL,
                             .image = image->name,
                         });
 }
 
-/* A variable that the optimiser has cut to pieces is, to people, still the variable. */
+/* The optimiser may split a variable into parts; readers know it by the name of the whole. */
 static const char *name_variable(struct rh_symbols *symbols, const char *linkage)
 {
     const char *name = rh_symbols_demangle(symbols, linkage);
@@ -182,7 +182,7 @@ const char *rh_symbols_variable(struct rh_symbols *symbols, const struct rh_imag
                                 uint64_t offset)
 {
     const struct image *image = get_image(symbols, name);
-    const struct rh_object_symbol *symbol = rh_object_find(&image->object.variables, offset);
+    const struct rh_binary_symbol *symbol = rh_binary_find(&image->binary.variables, offset);
     struct rh_dwarf_variable variable;
     const char *text;
     uint64_t distance;

@@ -3,8 +3,8 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
-#include "report/object.h"
 #include "base/testing.h"
+#include "report/binary.h"
 
 #include <string.h>
 
@@ -85,16 +85,16 @@ static void close_subject(struct subject *s)
     rh_arena_release(&s->arena);
 }
 
-static struct rh_object_symbol find_symbol(const char *path, const char *name)
+static struct rh_binary_symbol find_symbol(const char *path, const char *name)
 {
-    struct rh_object object;
-    assert_true(rh_object_open(&object, path, (struct rh_build_id){NULL, 0}));
-    const struct rh_object_symbol *found = rh_object_get(&object.functions, name);
+    struct rh_binary binary;
+    assert_true(rh_binary_open(&binary, path, (struct rh_build_id){NULL, 0}));
+    const struct rh_binary_symbol *found = rh_binary_get(&binary.functions, name);
     if (!found)
-        found = rh_object_get(&object.variables, name);
+        found = rh_binary_get(&binary.variables, name);
     assert_non_null(found);
-    struct rh_object_symbol copy = *found;
-    rh_object_close(&object);
+    struct rh_binary_symbol copy = *found;
+    rh_binary_close(&binary);
     return copy;
 }
 
@@ -105,7 +105,7 @@ static void look_at(struct subject *s, uint64_t offset)
 }
 
 /* The stack at the first place of a function whose innermost frame is of `inner`. */
-static void look_for(struct subject *s, struct rh_object_symbol function, const char *inner)
+static void look_for(struct subject *s, struct rh_binary_symbol function, const char *inner)
 {
     for (uint64_t at = 1; at <= function.size; at++) {
         look_at(s, function.address + at);
@@ -127,7 +127,7 @@ static void assert_frame(const struct rh_symbols_frame *frame, const char *funct
     assert_string_equal(frame->image, "libnames.so");
 }
 
-static void assert_inlining(const char *path, struct rh_object_symbol hidden)
+static void assert_inlining(const char *path, struct rh_binary_symbol hidden)
 {
     struct subject s;
     open_subject(&s, path);
@@ -156,7 +156,7 @@ static void inlined_functions_have_frames_of_their_own(void **state)
 static void a_call_belongs_to_the_byte_before_its_return_address(void **state)
 {
     char *path = compile(*state, "names.c", "-g", NULL);
-    struct rh_object_symbol hidden = find_symbol(path, "hidden");
+    struct rh_binary_symbol hidden = find_symbol(path, "hidden");
     struct subject s;
     open_subject(&s, path);
     look_at(&s, hidden.address + hidden.size);
@@ -172,7 +172,7 @@ static void debug_files_apart_are_found_by_name(void **state)
 {
     char *path = compile(*state, "names.c", "-g", NULL);
     char *apart = rh_format("%s/names.debug", (const char *)*state);
-    struct rh_object_symbol hidden = find_symbol(path, "hidden");
+    struct rh_binary_symbol hidden = find_symbol(path, "hidden");
     copy_with(path, apart, "--only-keep-debug", NULL);
     char *link = rh_format("--add-gnu-debuglink=%s", apart);
     copy_with(path, path, "--strip-all", link);
@@ -185,7 +185,7 @@ static void debug_files_apart_are_found_by_name(void **state)
 static void symbols_alone_give_functions(void **state)
 {
     char *path = compile(*state, "names.c", "-g0", NULL);
-    struct rh_object_symbol hidden = find_symbol(path, "hidden");
+    struct rh_binary_symbol hidden = find_symbol(path, "hidden");
     struct subject s;
     open_subject(&s, path);
     look_at(&s, hidden.address + 2);
@@ -200,9 +200,9 @@ static void symbols_alone_give_functions(void **state)
 static void a_stripped_library_has_what_it_exports(void **state)
 {
     char *path = compile(*state, "names.c", "-g", NULL);
-    struct rh_object_symbol hidden = find_symbol(path, "hidden");
-    struct rh_object_symbol outer = find_symbol(path, "outer");
-    struct rh_object_symbol table = find_symbol(path, "table");
+    struct rh_binary_symbol hidden = find_symbol(path, "hidden");
+    struct rh_binary_symbol outer = find_symbol(path, "outer");
+    struct rh_binary_symbol table = find_symbol(path, "table");
     struct subject s;
     copy_with(path, path, "--strip-all", NULL);
     open_subject(&s, path);
@@ -220,8 +220,8 @@ static void a_stripped_library_has_what_it_exports(void **state)
 static void variables_have_names_and_offsets(void **state)
 {
     char *path = compile(*state, "names.c", "-g", NULL);
-    struct rh_object_symbol table = find_symbol(path, "table");
-    struct rh_object_symbol calls = find_symbol(path, "hidden.calls");
+    struct rh_binary_symbol table = find_symbol(path, "table");
+    struct rh_binary_symbol calls = find_symbol(path, "hidden.calls");
     struct subject s;
     open_subject(&s, path);
     assert_string_equal(rh_symbols_variable(s.symbols, &s.image, table.address), "table");
@@ -259,8 +259,8 @@ static void cxx_names_are_demangled(void **state)
     static const char *const forms[] = {"-g", "-g0"};
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         char *path = compile(*state, "names.cc", forms[i], NULL);
-        struct rh_object_symbol add = find_symbol(path, "_ZN4shop7Counter3addEl");
-        struct rh_object_symbol calls = find_symbol(path, "_ZN4shop7Counter5callsE");
+        struct rh_binary_symbol add = find_symbol(path, "_ZN4shop7Counter3addEl");
+        struct rh_binary_symbol calls = find_symbol(path, "_ZN4shop7Counter5callsE");
         struct subject s;
         open_subject(&s, path);
         look_at(&s, add.address + 2);
@@ -277,7 +277,7 @@ static void cxx_names_are_demangled(void **state)
 static void other_builds_give_no_names(void **state)
 {
     char *path = compile(*state, "names.c", "-g", NULL);
-    struct rh_object_symbol outer = find_symbol(path, "outer");
+    struct rh_binary_symbol outer = find_symbol(path, "outer");
     struct subject s;
     open_subject(&s, path);
     s.image.build_id[0]++;
@@ -303,7 +303,7 @@ static void the_executable_is_sought_where_the_caller_says(void **state)
 {
     char *path = compile(*state, "names.c", "-g", NULL);
     const char *programs[] = {"/no/such/file", SOURCES "names.c", path, NULL};
-    struct rh_object_symbol outer = find_symbol(path, "outer");
+    struct rh_binary_symbol outer = find_symbol(path, "outer");
     struct subject s = {.image = name_image("")};
     s.symbols = rh_symbols_open(&s.arena, programs);
     look_at(&s, outer.address + 2);
@@ -340,10 +340,10 @@ static void all_of_the_runtime_that_calls_back_lies_between_its_marks(void **sta
     static const char *const calling[] = {"pthread_create", "run_thread",  "thrd_create",
                                           "pthread_once",   "rt_once_run", "call_once"};
     static const char path[] = RH_BINARY_DIR "/lib/racehive/rt.o";
-    struct rh_object_symbol first = find_symbol(path, "__rh_image_register");
-    struct rh_object_symbol last = find_symbol(path, "__rh_benign_race");
+    struct rh_binary_symbol first = find_symbol(path, "__rh_image_register");
+    struct rh_binary_symbol last = find_symbol(path, "__rh_benign_race");
     for (size_t i = 0; i < sizeof calling / sizeof calling[0]; i++) {
-        struct rh_object_symbol it = find_symbol(path, calling[i]);
+        struct rh_binary_symbol it = find_symbol(path, calling[i]);
         assert_true(it.address > first.address && it.address < last.address);
     }
 }

@@ -1,10 +1,10 @@
 /* Reports as text for people: each true race with source, stacks, proof and what to try. */
 #include "base/hash.h"
+#include "report/phrases.h"
 #include "report/renderers.h"
 #include "report/source.h"
 #include "report/summary.h"
 #include "report/table.h"
-#include "report/words.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 struct printer {
     FILE *out;
     bool coloured;
-    struct rh_places places;
+    struct rh_locations locations;
     struct rh_source source;
     struct rh_strbuf text; /* empty between uses */
 };
@@ -52,13 +52,13 @@ static void print_excerpt(struct printer *p, const struct rh_sidecar_location *a
 static void print_side_head(struct printer *p, const struct rh_report_candidate *candidate,
                             int side)
 {
-    const struct rh_sidecar_site *site = rh_words_site(candidate, side);
-    rh_places_add(&p->places, site->location, &p->text);
+    const struct rh_sidecar_site *site = rh_phrase_site(candidate, side);
+    rh_locations_add(&p->locations, site->location, &p->text);
     rh_strbuf_add(&p->text, ": ");
     flush(p, RH_COLOUR_BOLD);
     print(p, side == 0 ? "first: " : "then: ", RH_COLOUR_CYAN);
-    rh_words_access(site, &p->text);
-    rh_strbuf_addf(&p->text, " in %s", rh_words_function(site));
+    rh_phrase_access(site, &p->text);
+    rh_strbuf_addf(&p->text, " in %s", rh_phrase_function(site));
     flush(p, RH_COLOUR_NONE);
     fputc('\n', p->out);
 }
@@ -71,7 +71,7 @@ static void print_stack(struct printer *p, const struct rh_report_side *side)
     rh_vec_each (const struct rh_symbols_frame, it, &side->frames) {
         rh_table_addf(&table, RH_COLOUR_DIM, "       #%td", it - side->frames.data);
         rh_table_add(&table, it->function ? it->function : "?", RH_COLOUR_NONE);
-        rh_words_place(it, &p->places, &p->text);
+        rh_phrase_location(it, &p->locations, &p->text);
         rh_strbuf_add(&p->text, it->inlined ? ", inlined" : "");
         rh_table_add(&table, rh_strbuf_text(&p->text), RH_COLOUR_NONE);
         rh_strbuf_reset(&p->text);
@@ -83,14 +83,14 @@ static void print_stack(struct printer *p, const struct rh_report_side *side)
 static void print_side(struct printer *p, const struct rh_report_candidate *candidate, int side)
 {
     print_side_head(p, candidate, side);
-    print_excerpt(p, rh_words_site(candidate, side)->location);
+    print_excerpt(p, rh_phrase_site(candidate, side)->location);
     rh_strbuf_add(&p->text, "       by ");
-    rh_words_thread(candidate, side, &p->text);
+    rh_phrase_thread(candidate, side, &p->text);
     rh_strbuf_add(&p->text, ", holding ");
-    rh_words_locks(candidate, side, &p->text);
+    rh_phrase_locks(candidate, side, &p->text);
     flush(p, RH_COLOUR_NONE);
     fputc('\n', p->out);
-    print_stack(p, &candidate->race->sides[side]);
+    print_stack(p, &candidate->finding->sides[side]);
 }
 
 /* Prints "  NAME: what was collected", if anything was. */
@@ -107,21 +107,21 @@ static void print_fact(struct printer *p, const char *name)
 
 static void print_facts(struct printer *p, const struct rh_report_candidate *candidate)
 {
-    struct rh_words_list advice = RH_VEC_INIT;
-    rh_words_memory(candidate, &p->text);
+    struct rh_phrase_list advice = RH_VEC_INIT;
+    rh_phrase_memory(candidate, &p->text);
     print_fact(p, "memory");
-    rh_words_proof(candidate, &p->text);
+    rh_phrase_proof(candidate, &p->text);
     print_fact(p, "proof");
-    rh_words_runs(candidate, &p->text);
+    rh_phrase_runs(candidate, &p->text);
     print_fact(p, "runs");
-    rh_words_consequence(candidate, &p->text);
+    rh_phrase_consequence(candidate, &p->text);
     print_fact(p, "consequence");
-    rh_words_advise(candidate, &p->places, &advice);
+    rh_phrase_advise(candidate, &p->locations, &advice);
     rh_vec_each (char *, it, &advice) {
         rh_strbuf_add(&p->text, *it);
         print_fact(p, "try");
     }
-    rh_words_list_release(&advice);
+    rh_phrase_list_release(&advice);
 }
 
 static void print_race(struct printer *p, const struct rh_report_candidate *candidate,
@@ -132,12 +132,12 @@ static void print_race(struct printer *p, const struct rh_report_candidate *cand
     fputc('\n', p->out);
     rh_strbuf_addf(&p->text, "true race %" PRIu64 " of %" PRIu64 ": ", position, count);
     flush(p, RH_COLOUR_RED);
-    rh_words_title(candidate, &p->text);
+    rh_phrase_title(candidate, &p->text);
     flush(p, RH_COLOUR_BOLD);
     fputs("  ", p->out);
     print(p, id, RH_COLOUR_DIM);
     fputc('\n', p->out);
-    if (!candidate->race) {
+    if (!candidate->finding) {
         print_side_head(p, candidate, 0);
         print_side_head(p, candidate, 1);
         return;
@@ -153,30 +153,30 @@ static void print_lines(struct printer *p, const struct rh_report *report,
 {
     const struct rh_report_candidate *it = race;
     print_race(p, race, ++*position, count);
-    while ((it = rh_words_next_same(report, race, it))) {
+    while ((it = rh_phrase_next_same(report, race, it))) {
         char id[RH_HASH_HEX_SIZE];
         rh_hash_format(it->id, id);
-        rh_words_title(it, &p->text);
+        rh_phrase_title(it, &p->text);
         rh_strbuf_addf(&p->text, " (true race %" PRIu64 " of %" PRIu64 ", %s)  %s", ++*position,
                        count, rh_ground_words(it->ground), id);
         print_fact(p, "the same lines");
     }
 }
 
-/* Suspected ones are worth a line each: a person may see what a detector cannot prove. */
+/* Suspected races get a line each: a person may see what a detector cannot prove. */
 static void print_suspected(struct printer *p, const struct rh_report *report)
 {
     if (report->by_ground[RH_GROUND_SUSPECTED] == 0)
         return;
     fputs("\nUnordered, but not proved", p->out);
-    rh_words_opaque(report->totals.opaque, &p->text);
+    rh_phrase_opaque(report->totals.opaque, &p->text);
     if (p->text.len > 0)
         fputs(", because the process holds ", p->out);
     flush(p, RH_COLOUR_NONE);
     fputs(":\n", p->out);
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
         if (it->ground == RH_GROUND_SUSPECTED)
-            rh_summary_print_line(it, &p->places, p->out, p->coloured);
+            rh_summary_print_line(it, &p->locations, p->out, p->coloured);
 }
 
 static void print_head(struct printer *p, const struct rh_report *report)
@@ -194,16 +194,16 @@ enum rh_status rh_render_text(const struct rh_report *report, FILE *out, bool co
 {
     struct printer p = {.out = out, .coloured = coloured, .text = RH_STRBUF_INIT};
     uint64_t count = rh_summary_count(report, RH_VERDICT_TRUE_RACE), position = 0;
-    rh_places_init(&p.places);
+    rh_locations_init(&p.locations);
     rh_source_init(&p.source);
     print_head(&p, report);
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
-        if (it->verdict == RH_VERDICT_TRUE_RACE && !rh_words_is_repeated(report, it))
+        if (it->verdict == RH_VERDICT_TRUE_RACE && !rh_phrase_is_repeated(report, it))
             print_lines(&p, report, it, &position, count);
     print_suspected(&p, report);
     rh_summary_print_table(report, out, coloured);
     rh_source_release(&p.source);
-    rh_places_release(&p.places);
+    rh_locations_release(&p.locations);
     rh_strbuf_release(&p.text);
     return ferror(out) ? rh_fail_errno(RH_ERR_IO, "cannot write the report") : RH_OK;
 }

@@ -1,4 +1,4 @@
-/* For tests of the store: changes databases and asks them from outside, as nobody else does. */
+/* For tests of the store: changes and queries databases behind the back of the code under test. */
 #ifndef RH_STORE_DB_TESTING_H
 #define RH_STORE_DB_TESTING_H
 

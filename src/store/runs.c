@@ -105,7 +105,7 @@ static enum rh_status load_metas(struct rh_runs *runs)
     return RH_OK;
 }
 
-/* Nothing of a file is believed before its format and its shape are known. */
+/* Nothing else in a file is trusted before its format and its shape were checked. */
 static enum rh_status check_head(struct rh_runs *runs, bool *is_current)
 {
     enum rh_status status = rh_db_begin(runs->db, false);
@@ -142,7 +142,7 @@ static enum rh_status check_program(const struct rh_runs *runs,
     return RH_OK;
 }
 
-/* Notes where the program is now, if that has changed. */
+/* Updates where the program is, if that has changed. */
 static enum rh_status follow_program(struct rh_runs *runs, const struct rh_runs_program *program)
 {
     if (strcmp(runs->program.name, program->name) == 0 &&

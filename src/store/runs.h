@@ -1,18 +1,19 @@
 /*
  * The store of runs: what was asked of each run of a program, what it answered, and the verdicts
- * that follow. One SQLite file for each program and build; several processes may use it at once.
+ * that follow. One database for each build of a program and detector; several processes may use it
+ * at once.
  *
- * A run is entered when it starts and completed, with all it brought, in one transaction when it
- * ends: whoever is killed in between loses that run's outcome and nothing else. A run that was
- * never completed counts for nothing, and holds nothing: its tasks may be given to others.
+ * A run is entered when it starts. When it ends it is completed, with all its results, in one
+ * transaction. A process that is killed in between loses that run's results and nothing else. A run
+ * that was never completed counts for nothing and reserves nothing: other runs may get its tasks.
  *
- * A store that is damaged, of another version, of another build or detector, or no store at all is
- * RH_ERR_INPUT; one that the system does not let us read or write is RH_ERR_IO. Neither is changed.
+ * Opening gives RH_ERR_INPUT for a store that is damaged, of a newer version, or of another build
+ * or detector, and for a file that is no store; and RH_ERR_IO where the system refuses to read or
+ * write. Neither changes the file.
  *
  * The format. The file header's application_id is RH_RUNS_ID and its user_version is
- * RH_RUNS_VERSION. A store of an older version is migrated when it is opened, also by who only
- * reads it; one of a newer version is refused (runs_schema.c). Numbers of 64 bits are seen as
- * signed.
+ * RH_RUNS_VERSION. A store of an older version is migrated when it is opened, even if only to read
+ * it (runs_schema.c). Numbers of 64 bits are stored as signed ones.
  *
  *     meta       which program; RH_RUNS_METAS of runs_internal.h has the names
  *       name               text      primary key
@@ -80,13 +81,13 @@
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
 #define RH_RUNS_VERSION 3
 
-/* Races that are kept for each candidate, order, proof and `proved`. */
+/* Findings that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
 
 struct rh_runs;
 
-/* Which program: set when the store is made. When it is opened again, build id and detector are
- * checked, and the others set anew: a program may move. */
+/* Which program: set when the store is made. When it is opened again, build id and detector must be
+ * the same, and the others are updated, because a program may move. */
 struct rh_runs_program {
     const char *build_id; /* lower-case hexadecimal */
     const char *name;     /* the file's name */
@@ -94,14 +95,14 @@ struct rh_runs_program {
     const char *sidecar;  /* where its .racehive file was found; absolute */
 };
 
-/* The usual place: $XDG_DATA_HOME/racehive/runs/BUILDID-DETECTOR.runs; a heap string. */
+/* The default path: $XDG_DATA_HOME/racehive/runs/BUILDID-DETECTOR.runs; a heap string. */
 enum rh_status rh_runs_default_path(const char *build_id, const char *detector, char **path);
 
-/* Opens a store, made if it is not there, its folder too. One of another build or detector is
- * RH_ERR_INPUT. */
+/* Opens a store; makes it, and its folder, if it does not exist. One of another build or detector
+ * is RH_ERR_INPUT. */
 enum rh_status rh_runs_open(const char *path, const struct rh_runs_program *program,
                             struct rh_runs **runs);
-/* Opens one that is there, to read it; RH_ERR_NOT_FOUND if it is not. */
+/* Opens an existing store to read it; RH_ERR_NOT_FOUND if there is none. */
 enum rh_status rh_runs_open_existing(const char *path, struct rh_runs **runs);
 void rh_runs_close(struct rh_runs *runs);
 
@@ -110,8 +111,8 @@ const struct rh_runs_program *rh_runs_program_of(const struct rh_runs *runs);
 
 /* --- what a run was asked, and what it answered --- */
 
-/* Instead of a second site: the entry is no candidate, but what its first site has with code that
- * is no site of the task, or unknown (rh_candidate_uninstrumented). */
+/* Stands in for the second site: the entry is no candidate, but a race of its first site with an
+ * uninstrumented access (rh_candidate_uninstrumented). */
 #define RH_RUNS_UNINSTRUMENTED UINT32_MAX
 
 /* A candidate as the store knows it: by id, with the sites' numbers in the program's sidecar. */
@@ -144,78 +145,77 @@ struct rh_runs_answer {
 struct rh_runs_end {
     int exit_status;
     int signal;      /* 0 if none */
-    bool hung;       /* it was ended because it did not come to an end */
+    bool hung;       /* it did not end by itself, and was killed */
     uint32_t opaque; /* 1 << enum rh_opaque, or'ed */
     uint64_t wall_ns, hook_ns, pause_ns;
     uint64_t losses[RH_LOSS_COUNT]; /* what the run could not do or keep */
 };
 
-/* Whether the program crashed: it died of a signal that it brought upon itself, and was not ended.
- */
+/* Whether the program crashed: it died of a signal that it caused itself, and did not hang. */
 bool rh_runs_crashed(const struct rh_runs_end *end);
 
-/* A finding of one run and the candidate it answers. Strings of images by index. */
+/* A finding of one run and the candidate it answers. */
 struct rh_runs_finding {
     uint64_t candidate;
     enum rh_race_order order;           /* which of the candidate's two sites came first */
     bool proved;                        /* else suspected */
     struct rh_finding finding;          /* `ready` has no meaning here */
-    const struct rh_image_name *images; /* RH_MAX_IMAGES of them */
+    const struct rh_image_name *images; /* RH_MAX_IMAGES of them, which its places name by index */
 };
 
-/* Enters a run of `user` (a number of the caller's) with its tasks; the number of the run. */
+/* Enters a run with its tasks, and gives it a number. `user` is a number of the caller's. */
 enum rh_status rh_runs_begin(struct rh_runs *runs, uint32_t user, const struct rh_runs_task *tasks,
                              size_t count, uint64_t *run);
 
-/* Adds to a run under way what it was not asked and found all the same, behind its `asked` tasks:
- * its answers come behind the others'. */
+/* Adds what a run found without being asked, as tasks behind the `asked` ones that it has. The run
+ * must not be completed yet. Answers come in the same order. */
 enum rh_status rh_runs_add_found(struct rh_runs *runs, uint64_t run, size_t asked,
                                  const struct rh_runs_task *tasks, size_t count);
 
 /*
- * Completes it: an answer for each of its tasks, or it is RH_ERR_INTERNAL, as is a run that was
- * completed before. Of each candidate, order and proof the first few races are kept, not all; one
- * of a run that crashed or hung takes the place of one that did neither. A race that the program
- * has written nonsense over is left out. After a failure the run is as it was, and may be completed
- * again.
+ * Completes a run. There must be one answer for each of its tasks; else, and if the run was
+ * completed before, it is RH_ERR_INTERNAL. After a failure the run is as it was, and may be
+ * completed again.
+ *
+ * Of each candidate, order and proof only the first RH_RUNS_KEPT findings are kept; one of a run
+ * that crashed or hung replaces one of a run that did neither. A finding that the program under
+ * test has overwritten with nonsense is left out.
  */
 enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
                                 const struct rh_runs_answer *answers, size_t count,
-                                const struct rh_runs_finding *races, size_t race_count);
+                                const struct rh_runs_finding *findings, size_t finding_count);
 
 /* --- what is known --- */
 
-/* Runs that were completed. */
+/* How many runs were completed. */
 enum rh_status rh_runs_count(struct rh_runs *runs, uint64_t *count);
 
 struct rh_runs_state {
     struct rh_runs_candidate candidate;
     struct rh_tally tally;
-    uint64_t executions[2]; /* the most that one run had, of each site */
-    /* The last pause that timed out, and 0 if none did; for the orders. */
-    uint32_t timed_out_us[2];
-    uint64_t last_run; /* of the completed ones, that was asked about it */
-    uint64_t attempts; /* completed runs that were to validate it, not only to watch its context */
-    uint64_t explored; /* of these, that began when it was a true race already */
+    uint64_t executions[2];   /* of each site, the most in one run */
+    uint32_t timed_out_us[2]; /* for each order, the last pause that timed out; 0 if none did */
+    uint64_t last_run;        /* the last completed one that was asked about it */
+    uint64_t attempts;        /* completed runs that validated it, beyond watching its context */
+    uint64_t explored;        /* of these, the ones that began when it was a true race already */
 };
 
-/* Every candidate that a completed run was asked about, by rising id; at the end *more is false and
- * the walk starts again. A walk shows what was there when it started, and holds up nobody. */
+/* Every candidate that a completed run was asked about, by rising id. At the end *more is false and
+ * the walk starts again. A walk shows the store as it was when it started; it blocks no writer. */
 enum rh_status rh_runs_next_state(struct rh_runs *runs, struct rh_runs_state *state, bool *more);
 
-/* One candidate's; *known is false if no run was asked. */
+/* The state of one candidate; *known is false if no completed run was asked about it. */
 enum rh_status rh_runs_get_state(struct rh_runs *runs, uint64_t candidate,
                                  struct rh_runs_state *state, bool *known);
 
-/* The kept races of a candidate, best first: proved before suspected, by falling enum rh_proof,
- * with a crash or hang in the same run first. `*end` tells how that run ended. The race and its
+/* The kept findings of a candidate, best first: proved before suspected, then by falling enum
+ * rh_proof, then those of runs that crashed or hung. `*end` tells how the finding's run ended. The
  * images live until the next call. Start with *at = 0. */
 enum rh_status rh_runs_next_finding(struct rh_runs *runs, uint64_t candidate, size_t *at,
-                                    struct rh_runs_finding *race, struct rh_runs_end *end,
+                                    struct rh_runs_finding *finding, struct rh_runs_end *end,
                                     bool *more);
 
-/* Sums over all completed runs. A run that was ended from outside has not crashed, nor has one that
- * hung. */
+/* Sums over all completed runs. A run counts as crashed only by rh_runs_crashed. */
 struct rh_runs_totals {
     uint64_t runs, crashed, hung;
     uint32_t opaque; /* or'ed */

@@ -139,8 +139,8 @@ struct rh_runs {
 #define RH_RUNS_INSERT(runs, id, number, ...)                                                      \
     rh_db_insert((runs)->statements[RH_RUNS_##id], RH_DB_VALUES(__VA_ARGS__), (number))
 
-/* Starts a query and moves to its first row, with *more false if there is none. Who does not step
- * on to the end must reset it. */
+/* Starts a query and moves to its first row, with *more false if there is none. The
+ * caller steps on to the end, or resets it. */
 #define RH_RUNS_FIND(runs, id, more, ...)                                                          \
     rh_db_find((runs)->statements[RH_RUNS_##id], (more), RH_DB_VALUES(__VA_ARGS__))
 

@@ -22,8 +22,8 @@ static void merge_answer(struct rh_runs_answer *all, const struct rh_runs_answer
             all->executions[i] = answer->executions[i];
 }
 
-/* Where the sites were, of a run that neither raced nor saw an order. While a key is off, sites may
- * meet unseen: that they did not is then not known. */
+/* Counts where the sites ran, for a run that saw neither a race nor an order. Nothing is counted if
+ * a key was off for some time: the sites may have met unseen. */
 static void count_context(struct rh_tally *tally, const struct rh_runs_answer *answer)
 {
     const uint32_t both = RH_SEEN_FIRST | RH_SEEN_SECOND;

@@ -181,8 +181,8 @@ static enum rh_status store_answers(struct rh_runs *runs, const struct completio
     return status;
 }
 
-/* The times come from memory that the program may have written over: sums stop at what SQLite can
- * hold instead of turning into something that is no number any more. */
+/* The times come from memory that the program under test may have overwritten: sums stop at the
+ * largest number that a database holds, and do not wrap around. */
 static struct rh_db_value add_time(uint64_t sum, uint64_t more)
 {
     return rh_db_counter(more > UINT64_MAX - sum ? UINT64_MAX : sum + more);
@@ -208,7 +208,7 @@ static enum rh_status store_end(struct rh_runs *runs, const struct completion *c
 }
 
 static enum rh_status complete_run(struct rh_runs *runs, struct completion *c, size_t count,
-                                   const struct rh_runs_finding *races, size_t race_count)
+                                   const struct rh_runs_finding *findings, size_t finding_count)
 {
     enum rh_status status = check_under_way(runs, c->run);
     if (status == RH_OK)
@@ -220,20 +220,20 @@ static enum rh_status complete_run(struct rh_runs *runs, struct completion *c, s
         status = store_end(runs, c);
     if (status == RH_OK)
         status = store_answers(runs, c);
-    for (size_t i = 0; i < race_count && status == RH_OK; i++)
-        status = rh_runs_keep_finding(runs, c->run, c->end, &races[i]);
+    for (size_t i = 0; i < finding_count && status == RH_OK; i++)
+        status = rh_runs_keep_finding(runs, c->run, c->end, &findings[i]);
     return status;
 }
 
 enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
                                 const struct rh_runs_answer *answers, size_t count,
-                                const struct rh_runs_finding *races, size_t race_count)
+                                const struct rh_runs_finding *findings, size_t finding_count)
 {
     struct completion completion = {.run = run, .end = end, .answers = answers};
     enum rh_status status = rh_db_begin(runs->db, true);
     if (status != RH_OK)
         return status;
-    status = complete_run(runs, &completion, count, races, race_count);
+    status = complete_run(runs, &completion, count, findings, finding_count);
     rh_vec_free(&completion.tasks);
     return rh_db_end(runs->db, status);
 }

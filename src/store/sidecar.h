@@ -144,7 +144,7 @@ struct rh_sidecar_function {
     uint32_t line;
 };
 
-/* A place in the source. `function` and `linkage` say whose line it is. */
+/* A location in the source. `function` and `linkage` name the function that the line belongs to. */
 struct rh_sidecar_location {
     const char *file;
     uint32_t line;
@@ -238,7 +238,7 @@ const char *rh_sidecar_order_name(enum rh_memory_order order);
 
 /*
  * Finding. The sidecar of a program stands beside it (PROG.racehive); a copy by build id in the
- * user's data folder makes an installed, moved or renamed program known still.
+ * user's data folder still identifies a program that was installed, moved or renamed.
  */
 
 /*

@@ -81,7 +81,8 @@ void rh_sidecar_add_unknown(struct rh_sidecar_writer *writer, const char *name, 
                             uint64_t objects);
 void rh_sidecar_add_class(struct rh_sidecar_writer *writer, const struct rh_sidecar_class *row,
                           const uint32_t *sites, size_t site_count);
-/* Partners are classes in rising order. No two classes may be in two groups; nobody looks. */
+/* Partners are classes in rising order. No two classes may be in two groups; this is not checked.
+ */
 void rh_sidecar_add_group(struct rh_sidecar_writer *writer, const struct rh_sidecar_group *group,
                           const uint32_t *partners, size_t partner_count);
 

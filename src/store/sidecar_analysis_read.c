@@ -129,7 +129,7 @@ enum rh_status rh_sidecar_next_class(struct rh_sidecar *sc, struct rh_sidecar_cl
         status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_CLASSES, "classes", more);
     if (status != RH_OK)
         return status;
-    /* Others are checked against the count: it must be the one that a walk finds. */
+    /* Other tables are checked against the count, so it must match the number of rows. */
     if (!*more)
         return walked == sc->class_count ? RH_OK : rh_db_fail_damaged(sc->db, "classes");
     struct rh_db_statement *row = sc->queries[RH_SIDECAR_QUERY_CLASSES];

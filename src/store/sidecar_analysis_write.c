@@ -55,7 +55,8 @@ void rh_sidecar_add_unknown(struct rh_sidecar_writer *w, const char *name, uint6
                       rh_db_int((int64_t)calls), rh_db_int((int64_t)objects));
 }
 
-/* Two groups may then have no pair in common, so that nobody must look for repetitions. */
+/* A site in one class at most: then no pair is in two groups, and readers need not look for
+ * repetitions. */
 static enum rh_status check_class_site(struct rh_sidecar_writer *w, uint32_t class_number,
                                        uint32_t site)
 {

@@ -61,7 +61,8 @@ static enum rh_status inspect_program(const char *path, struct program *program)
     return RH_OK;
 }
 
-/* The copy's place: the first byte of the id makes a folder, so that none grows too full. */
+/* The path of the copy. The first byte of the id names a folder, so that no folder grows too full.
+ */
 static enum rh_status path_by_build_id(const char *build_id, char **path)
 {
     size_t digits = strspn(build_id, "0123456789abcdef");
@@ -86,7 +87,7 @@ static enum rh_status check_sidecar(const struct program *program, const char *p
     const char *build_id = rh_sidecar_get_meta(sidecar, RH_SIDECAR_META_BUILD_ID);
     if (!build_id)
         build_id = "none";
-    /* A program that lost its build id can only be taken at its name. */
+    /* A program without a build id is matched by its name alone. */
     if (program->build_id && strcmp(program->build_id, build_id) != 0)
         status = rh_fail(RH_ERR_INPUT,
                          "%s belongs to another build of %s (build id %s, the program's is %s): "
@@ -96,7 +97,7 @@ static enum rh_status check_sidecar(const struct program *program, const char *p
     return status;
 }
 
-/* Tries one place; what is wrong with a file that is there is kept as *trouble, the first wins. */
+/* Tries one path. If there is a file that cannot be used, the first reason is kept as *trouble. */
 static enum rh_status try_place(const struct program *program, char *place, char **trouble,
                                 char **path)
 {

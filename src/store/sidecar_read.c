@@ -204,7 +204,7 @@ static bool take_location(struct rh_sidecar *sc, struct rh_db_statement *row)
 {
     struct rh_sidecar_location *location = rh_arena_new(&sc->arena, struct rh_sidecar_location);
     uint32_t file, function, outer;
-    /* An inlined_at that points to an earlier row cannot make a circle. */
+    /* An inlined_at that points to an earlier row cannot make a cycle. */
     if (!rh_sidecar_take_optional(row, 1, sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
         !rh_db_take32(row, 2, RH_SIDECAR_NUMBER_LIMIT, &location->line) ||
         !rh_db_take32(row, 3, RH_SIDECAR_NUMBER_LIMIT, &location->column) ||
@@ -352,7 +352,7 @@ enum rh_status rh_sidecar_load_sites(struct rh_sidecar *sc, const struct rh_side
     return RH_OK;
 }
 
-/* Room comes from malloc itself: a damaged size must end in a message, not in the process's end. */
+/* Calls malloc itself: a damaged size must lead to a message, and not end the process. */
 static enum rh_status unpack_module(const struct rh_sidecar *sc, struct rh_db_statement *row,
                                     void **bytes, size_t *len)
 {

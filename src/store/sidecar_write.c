@@ -50,7 +50,7 @@ static enum rh_status prepare_tables(struct rh_sidecar_writer *w)
     return status;
 }
 
-/* The time of the build, or the one that builds which must be reproducible ask for. */
+/* The time of the build, or SOURCE_DATE_EPOCH for builds that must be reproducible. */
 static void set_created(struct rh_sidecar_writer *w)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -157,7 +157,7 @@ static uint32_t add_function(struct rh_sidecar_writer *w, const char *name, cons
         name = "";
     if (linkage && strcmp(linkage, name) == 0)
         linkage = NULL;
-    /* 0x01 stands in no name, so different triples have different keys. */
+    /* No name contains 0x01, so different triples have different keys. */
     const char *parts[] = {name, "\x01", linkage ? linkage : "", "\x01", file ? file : ""};
     rh_strbuf_reset(&w->key);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -242,7 +242,7 @@ static enum rh_status fail_compress(const struct rh_sidecar_writer *w, size_t co
                    ZSTD_getErrorName(code));
 }
 
-/* The checksum makes a damaged module known when it is loaded. */
+/* The checksum reveals a damaged module when it is loaded. */
 static enum rh_status compress(const struct rh_sidecar_writer *w, const void *bytes, size_t len,
                                int level, void *out, size_t *out_len)
 {

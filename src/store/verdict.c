@@ -29,8 +29,8 @@ static bool has_race(const struct rh_tally *tally)
     return tally->outcomes[RH_OUTCOME_RACE] || tally->raced[0] || tally->raced[1];
 }
 
-/* Counted together: a candidate that was apart in some runs and in one thread in others has still
- * not met in any of them. */
+/* Counted together: if the sites ran apart in some runs and in one thread in others, they still met
+ * in none of them. */
 static uint64_t count_unmet(const struct rh_tally *tally)
 {
     return tally->apart + tally->one_thread;
@@ -96,8 +96,8 @@ const char *rh_outcome_name(enum rh_outcome outcome)
 uint64_t rh_verdict_against(const struct rh_tally *tally)
 {
     uint64_t unmet = count_unmet(tally);
-    uint64_t in_vain = tally->exhausted > unmet ? tally->exhausted : unmet;
-    return tally->outcomes[RH_OUTCOME_NO_RACE] + in_vain;
+    uint64_t without_result = tally->exhausted > unmet ? tally->exhausted : unmet;
+    return tally->outcomes[RH_OUTCOME_NO_RACE] + without_result;
 }
 
 double rh_verdict_bound(const struct rh_tally *tally)

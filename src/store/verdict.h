@@ -1,16 +1,16 @@
 /*
- * From outcomes of runs to the verdict on a candidate. Used by the embedded and the central hive
- * alike: whoever holds the same tally reaches the same verdict.
+ * From outcomes of runs to the verdict on a candidate. The embedded and the central hive share this
+ * rule: equal tallies give equal verdicts.
  *
- * How it works: a tally only grows, and the verdict is a function of it, so that it does not matter
- * in which order outcomes arrive or how often verdicts are asked for.
+ * How it works: a tally only grows, and the verdict is a function of the tally alone. So the order
+ * in which outcomes arrive does not matter, nor how often a verdict is asked for.
  *
  *   unknown --race--> true race                              definite: nothing leads away from it
  *   unknown --no-race, timeout at the longest pause,
  *             or enough runs that never met--> likely false positive
  *   likely false positive --race--> true race
- *   likely false positive --unordered without proof; or a meeting, where all that spoke against it
- *                           was that the sites had never met--> unknown
+ *   likely false positive --unordered without proof; or the sites meet, and the only ground was
+ *                           that they never had--> unknown
  *
  * A likely false positive is never more than likely: its bound says how often a run could still
  * race without having been noticed so far.
@@ -36,9 +36,9 @@ enum rh_outcome {
 };
 
 /*
- * What all runs together say of one candidate. Each member counts runs, and a run counts once in
- * it, also if it had several tasks of the candidate: of their outcomes the first in the table above
- * is the run's.
+ * What all runs together say of one candidate. Each member counts runs. A run that had several
+ * tasks of the candidate counts once in each member; its outcome is the first of theirs in the
+ * table above.
  */
 struct rh_tally {
     uint64_t outcomes[RH_OUTCOME_COUNT];
@@ -87,18 +87,18 @@ const char *rh_ground_words(enum rh_ground ground);
 const char *rh_outcome_name(enum rh_outcome outcome);
 
 /*
- * Runs that speak against a race: those that had a fair chance of one and did not have it. They saw
- * the accesses ordered, or paused in vain as long as may be, or ran both sites without their
- * meeting. A run in which a site did not come says nothing. As a tally does not tell how many
- * timeouts at the longest pause were also runs without a meeting, they are taken to overlap as much
- * as they can: no run counts twice.
+ * Runs that are evidence against a race: they had a fair chance of one and did not have it. They
+ * saw the accesses ordered, or a pause of the longest length timed out, or both sites ran without
+ * meeting. A run in which a site did not run says nothing. A tally does not tell how many runs had
+ * both a timeout at the longest pause and no meeting; the two are taken to overlap as much as
+ * possible, so that no run counts twice.
  */
 uint64_t rh_verdict_against(const struct rh_tally *tally);
 
 /*
- * The probability of a race per run that they rule out with 95 in 100 confidence: were it larger,
- * so many runs without one would be seen less than 5 times in 100. 1, nothing is ruled out, if
- * there are no such runs or if some other run had a race or may have had one.
+ * An upper bound, with 95 % confidence, on the probability that a run has the race: if it were
+ * higher, so many runs without a race would occur in less than 5 % of cases. 1, which rules out
+ * nothing, if there are no such runs, or if some run had a race or may have had one.
  */
 double rh_verdict_bound(const struct rh_tally *tally);
 

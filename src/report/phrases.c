@@ -1,5 +1,5 @@
 /* The sentences of a report: what raced, how that was proved, in how many runs. */
-#include "report/words.h"
+#include "report/phrases.h"
 
 #include "report/table.h"
 
@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
-const char *rh_words_verdict(enum rh_verdict verdict)
+const char *rh_phrase_verdict(enum rh_verdict verdict)
 {
     static const char *const words[] = {
         [RH_VERDICT_UNKNOWN] = "unknown",
@@ -17,7 +17,7 @@ const char *rh_words_verdict(enum rh_verdict verdict)
     return words[verdict];
 }
 
-const char *rh_words_kind(const struct rh_report_candidate *candidate)
+const char *rh_phrase_kind(const struct rh_report_candidate *candidate)
 {
     const struct rh_tally *tally = &candidate->tally;
     if (tally->collisions > 0)
@@ -25,7 +25,7 @@ const char *rh_words_kind(const struct rh_report_candidate *candidate)
     return tally->raced[0] > 0 && tally->raced[1] > 0 ? "both-orders" : "unordered";
 }
 
-const char *rh_words_order(enum rh_race_order order)
+const char *rh_phrase_order(enum rh_race_order order)
 {
     return order == RH_ORDER_PRIMARY ? "primary" : "alternate";
 }
@@ -33,16 +33,16 @@ const char *rh_words_order(enum rh_race_order order)
 /* Whether a side is the candidate's first site. */
 static bool is_first(const struct rh_report_candidate *candidate, int side)
 {
-    bool is_swapped = candidate->race && candidate->race->order == RH_ORDER_ALTERNATE;
+    bool is_swapped = candidate->finding && candidate->finding->order == RH_ORDER_ALTERNATE;
     return (side == 0) != is_swapped;
 }
 
-const struct rh_sidecar_site *rh_words_site(const struct rh_report_candidate *candidate, int side)
+const struct rh_sidecar_site *rh_phrase_site(const struct rh_report_candidate *candidate, int side)
 {
     return is_first(candidate, side) ? candidate->first : candidate->second;
 }
 
-const char *rh_words_function(const struct rh_sidecar_site *site)
+const char *rh_phrase_function(const struct rh_sidecar_site *site)
 {
     return site->location ? site->location->function : site->function->name;
 }
@@ -58,16 +58,16 @@ static void add_subject(const struct rh_report_candidate *candidate, struct rh_s
         rh_strbuf_add(out, candidate->object ? candidate->object : "the same memory");
 }
 
-void rh_words_title(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+void rh_phrase_title(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
 {
     const struct rh_sidecar_site *first = candidate->first, *second = candidate->second;
     rh_strbuf_addf(out, "%s in %s", rh_sidecar_access_name(first->access),
-                   rh_words_function(first));
+                   rh_phrase_function(first));
     if (first == second)
         rh_strbuf_add(out, " races with itself on ");
     else
         rh_strbuf_addf(out, " and %s in %s race on ", rh_sidecar_access_name(second->access),
-                       rh_words_function(second));
+                       rh_phrase_function(second));
     add_subject(candidate, out);
 }
 
@@ -101,9 +101,9 @@ static bool are_same_lines(const struct rh_report_candidate *a, const struct rh_
            (is_same_line(of->first, known->second) && may_be(of->second, known->first));
 }
 
-const struct rh_report_candidate *rh_words_next_same(const struct rh_report *report,
-                                                     const struct rh_report_candidate *of,
-                                                     const struct rh_report_candidate *after)
+const struct rh_report_candidate *rh_phrase_next_same(const struct rh_report *report,
+                                                      const struct rh_report_candidate *of,
+                                                      const struct rh_report_candidate *after)
 {
     const struct rh_report_candidate *end = report->candidates.data + report->candidates.len;
     for (const struct rh_report_candidate *it = after + 1; it < end; it++)
@@ -112,7 +112,7 @@ const struct rh_report_candidate *rh_words_next_same(const struct rh_report *rep
     return NULL;
 }
 
-bool rh_words_is_repeated(const struct rh_report *report, const struct rh_report_candidate *of)
+bool rh_phrase_is_repeated(const struct rh_report *report, const struct rh_report_candidate *of)
 {
     for (const struct rh_report_candidate *it = report->candidates.data; it < of; it++)
         if (are_same_lines(it, of))
@@ -120,7 +120,7 @@ bool rh_words_is_repeated(const struct rh_report *report, const struct rh_report
     return false;
 }
 
-void rh_words_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
+void rh_phrase_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
 {
     bool writes = site->access == RH_ACCESS_WRITE || site->access == RH_ACCESS_ATOMIC_WRITE;
     rh_strbuf_add(out, rh_sidecar_access_name(site->access));
@@ -143,14 +143,14 @@ static void add_thread(uint32_t thread, struct rh_strbuf *out)
     rh_strbuf_addf(out, "T%u%s", thread, thread == 1 ? " (main)" : "");
 }
 
-void rh_words_thread(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out)
+void rh_phrase_thread(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out)
 {
-    if (!candidate->race) {
+    if (!candidate->finding) {
         rh_strbuf_add(out, is_first(candidate, side) ? candidate->first_threads
                                                      : candidate->second_threads);
         return;
     }
-    const struct rh_report_side *who = &candidate->race->sides[side];
+    const struct rh_report_side *who = &candidate->finding->sides[side];
     add_thread(who->thread, out);
     if (who->parent == 0)
         return;
@@ -159,11 +159,11 @@ void rh_words_thread(const struct rh_report_candidate *candidate, int side, stru
 }
 
 /* Locks without a name are numbered as they come up in the race: L1, L2. */
-static size_t number_lock(const struct rh_report_race *race, uint32_t tag)
+static size_t number_lock(const struct rh_report_finding *finding, uint32_t tag)
 {
     size_t number = 0;
     for (int i = 0; i < 2; i++) {
-        rh_vec_each (const struct rh_report_lock, it, &race->sides[i].locks) {
+        rh_vec_each (const struct rh_report_lock, it, &finding->sides[i].locks) {
             number++;
             if (it->tag == tag)
                 return number;
@@ -172,8 +172,9 @@ static size_t number_lock(const struct rh_report_race *race, uint32_t tag)
     return number;
 }
 
-static void add_seen_locks(const struct rh_report_race *race, const struct rh_report_side *side,
-                           const char *known, struct rh_strbuf *out)
+static void add_seen_locks(const struct rh_report_finding *finding,
+                           const struct rh_report_side *side, const char *known,
+                           struct rh_strbuf *out)
 {
     const struct rh_report_lock *only = side->locks.data;
     if (side->locks.len == 1 && *known && !strstr(known, ", ")) {
@@ -187,25 +188,25 @@ static void add_seen_locks(const struct rh_report_race *race, const struct rh_re
         if (it->name)
             rh_strbuf_add(out, it->name);
         else
-            rh_strbuf_addf(out, "lock L%zu", number_lock(race, it->tag));
+            rh_strbuf_addf(out, "lock L%zu", number_lock(finding, it->tag));
     }
 }
 
-void rh_words_locks(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out)
+void rh_phrase_locks(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out)
 {
     const char *known =
         is_first(candidate, side) ? candidate->first_locks : candidate->second_locks;
-    if (candidate->race && candidate->race->sides[side].locks.len > 0)
-        add_seen_locks(candidate->race, &candidate->race->sides[side], known, out);
+    if (candidate->finding && candidate->finding->sides[side].locks.len > 0)
+        add_seen_locks(candidate->finding, &candidate->finding->sides[side], known, out);
     else if (!is_first(candidate, side) && rh_report_has_uninstrumented(candidate))
         rh_strbuf_add(out, "locks that are not known");
     else
         rh_strbuf_add(out, *known ? known : "no lock");
 }
 
-void rh_words_memory(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+void rh_phrase_memory(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
 {
-    const char *block = candidate->race ? candidate->race->block : NULL;
+    const char *block = candidate->finding ? candidate->finding->block : NULL;
     bool is_vague = !block || strcmp(block, "heap") == 0 || strcmp(block, "global memory") == 0;
     if (is_vague && candidate->object)
         rh_strbuf_add(out, candidate->object);
@@ -213,28 +214,28 @@ void rh_words_memory(const struct rh_report_candidate *candidate, struct rh_strb
         rh_strbuf_add(out, block);
 }
 
-void rh_words_proof(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+void rh_phrase_proof(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
 {
-    const struct rh_report_race *race = candidate->race;
-    uint32_t first = race->sides[0].thread, then = race->sides[1].thread;
-    switch (race->proof) {
+    const struct rh_report_finding *finding = candidate->finding;
+    uint32_t first = finding->sides[0].thread, then = finding->sides[1].thread;
+    switch (finding->proof) {
     case RH_PROOF_COLLISION:
         rh_strbuf_addf(out,
                        "collision: T%u was paused for %.1f ms before its access, and T%u made its "
                        "own meanwhile; nothing orders the two",
-                       then, race->pause_us / 1000.0, first);
+                       then, finding->pause_us / 1000.0, first);
         break;
     case RH_PROOF_CHANGED:
         rh_strbuf_addf(out,
                        "collision: T%u was paused for %.1f ms before its access, and the value "
                        "changed meanwhile; the writer was not seen",
-                       then, race->pause_us / 1000.0);
+                       then, finding->pause_us / 1000.0);
         break;
     case RH_PROOF_WATCHED:
         rh_strbuf_addf(out,
                        "collision: T%u was paused for %.1f ms before its access, and the value "
                        "changed meanwhile; the processor saw ",
-                       then, race->pause_us / 1000.0);
+                       then, finding->pause_us / 1000.0);
         add_thread(first, out);
         rh_strbuf_add(out, " write it");
         break;
@@ -244,7 +245,7 @@ void rh_words_proof(const struct rh_report_candidate *candidate, struct rh_strbu
                        "that of T%u",
                        first, then);
     }
-    if (!race->proved)
+    if (!finding->proved)
         rh_strbuf_add(out, "; not proved, because some synchronisation is not seen here");
 }
 
@@ -256,7 +257,7 @@ static uint64_t count_runs(const struct rh_tally *tally)
     return count;
 }
 
-void rh_words_runs(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+void rh_phrase_runs(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
 {
     const struct rh_tally *tally = &candidate->tally;
     uint64_t asked = count_runs(tally);
@@ -274,7 +275,7 @@ void rh_words_runs(const struct rh_report_candidate *candidate, struct rh_strbuf
         rh_strbuf_addf(out, ", unordered without proof in %" PRIu64, tally->suspected);
 }
 
-void rh_words_consequence(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+void rh_phrase_consequence(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
 {
     const struct rh_tally *tally = &candidate->tally;
     const char *name = candidate->crash_signal > 0 ? sigabbrev_np(candidate->crash_signal) : NULL;
@@ -292,7 +293,7 @@ void rh_words_consequence(const struct rh_report_candidate *candidate, struct rh
         rh_strbuf_add(out, "none seen");
 }
 
-void rh_words_bound(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+void rh_phrase_bound(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
 {
     if (candidate->verdict == RH_VERDICT_TRUE_RACE || candidate->bound >= 1)
         rh_strbuf_add(out, "-");
@@ -300,7 +301,7 @@ void rh_words_bound(const struct rh_report_candidate *candidate, struct rh_strbu
         rh_strbuf_addf(out, "below %.3g %%", candidate->bound * 100);
 }
 
-void rh_words_opaque(uint32_t reasons, struct rh_strbuf *out)
+void rh_phrase_opaque(uint32_t reasons, struct rh_strbuf *out)
 {
     static const char *const words[RH_OPAQUE_COUNT] = {
 #define RH_OPAQUE_WORDS(id, text) [RH_OPAQUE_##id] = text,
@@ -316,13 +317,13 @@ void rh_words_opaque(uint32_t reasons, struct rh_strbuf *out)
     }
 }
 
-void rh_words_place(const struct rh_symbols_frame *frame, const struct rh_places *places,
-                    struct rh_strbuf *out)
+void rh_phrase_location(const struct rh_symbols_frame *frame, const struct rh_locations *locations,
+                        struct rh_strbuf *out)
 {
     const struct rh_sidecar_location at = {
         .file = frame->file, .line = frame->line, .column = frame->column};
     if (!frame->file && frame->image)
         rh_strbuf_add(out, frame->image);
     else
-        rh_places_add(places, &at, out);
+        rh_locations_add(locations, &at, out);
 }

@@ -1,5 +1,5 @@
-/* An ELF file of a process with its symbol tables and debug information: see object.h. */
-#include "report/object.h"
+/* An ELF file of a process with its symbol tables and debug information: see binary.h. */
+#include "report/binary.h"
 
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -12,7 +12,7 @@
 
 static const char debug_folder[] = "/usr/lib/debug";
 
-static void close_file(struct rh_object_file *file)
+static void close_file(struct rh_binary_file *file)
 {
     if (!file->elf)
         return;
@@ -31,7 +31,7 @@ static bool has_build_id(Elf *elf, struct rh_build_id wanted)
 }
 
 /* O_NONBLOCK: the name may by now be that of a pipe. */
-static bool open_file(struct rh_object_file *file, const char *path, struct rh_build_id build_id)
+static bool open_file(struct rh_binary_file *file, const char *path, struct rh_build_id build_id)
 {
     file->elf = NULL;
     file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -49,14 +49,14 @@ static bool open_file(struct rh_object_file *file, const char *path, struct rh_b
 }
 
 /* Frees the path, which is made for this one try. */
-static bool try_file(struct rh_object_file *file, char *path, struct rh_build_id build_id)
+static bool try_file(struct rh_binary_file *file, char *path, struct rh_build_id build_id)
 {
     bool found = open_file(file, path, build_id);
     free(path);
     return found;
 }
 
-static bool open_by_build_id(struct rh_object_file *file, struct rh_build_id build_id,
+static bool open_by_build_id(struct rh_binary_file *file, struct rh_build_id build_id,
                              const char *suffix)
 {
     if (build_id.len < 2)
@@ -70,37 +70,37 @@ static bool open_by_build_id(struct rh_object_file *file, struct rh_build_id bui
 }
 
 /* By the name that objcopy --add-gnu-debuglink left, where debuggers look for it. */
-static bool open_by_link(struct rh_object *object, const char *path, struct rh_build_id build_id)
+static bool open_by_link(struct rh_binary *binary, const char *path, struct rh_build_id build_id)
 {
     GElf_Word checksum;
-    const char *name = dwelf_elf_gnu_debuglink(object->file.elf, &checksum);
+    const char *name = dwelf_elf_gnu_debuglink(binary->file.elf, &checksum);
     if (!name || !path || build_id.len == 0)
         return false;
     char *folder = rh_path_dirname(path);
     bool found =
-        try_file(&object->debug, rh_format("%s/%s", folder, name), build_id) ||
-        try_file(&object->debug, rh_format("%s/.debug/%s", folder, name), build_id) ||
-        try_file(&object->debug, rh_format("%s%s/%s", debug_folder, folder, name), build_id);
+        try_file(&binary->debug, rh_format("%s/%s", folder, name), build_id) ||
+        try_file(&binary->debug, rh_format("%s/.debug/%s", folder, name), build_id) ||
+        try_file(&binary->debug, rh_format("%s%s/%s", debug_folder, folder, name), build_id);
     free(folder);
     return found;
 }
 
-static void add_symbol(struct rh_object *object, const GElf_Sym *symbol, const char *name)
+static void add_symbol(struct rh_binary *binary, const GElf_Sym *symbol, const char *name)
 {
     int type = GELF_ST_TYPE(symbol->st_info);
     bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
-    struct rh_object_symbol row = {symbol->st_value, symbol->st_size, name,
+    struct rh_binary_symbol row = {symbol->st_value, symbol->st_size, name,
                                    GELF_ST_BIND(symbol->st_info)};
     if (symbol->st_shndx == SHN_UNDEF || !name || !*name)
         return;
     if (is_function)
-        rh_vec_push(&object->functions, row);
+        rh_vec_push(&binary->functions, row);
     else if (type == STT_OBJECT && symbol->st_size > 0)
-        rh_vec_push(&object->variables, row);
+        rh_vec_push(&binary->variables, row);
 }
 
 /* Adds the symbols of all tables of a kind; false if there is none. */
-static bool add_tables(struct rh_object *object, Elf *elf, GElf_Word kind)
+static bool add_tables(struct rh_binary *binary, Elf *elf, GElf_Word kind)
 {
     bool found = false;
     for (Elf_Scn *section = NULL; elf && (section = elf_nextscn(elf, section));) {
@@ -113,48 +113,48 @@ static bool add_tables(struct rh_object *object, Elf *elf, GElf_Word kind)
         for (size_t i = 1; i < header.sh_size / header.sh_entsize; i++) {
             GElf_Sym symbol;
             if (gelf_getsym(data, (int)i, &symbol))
-                add_symbol(object, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
+                add_symbol(binary, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
         }
     }
     return found;
 }
 
-bool rh_object_open(struct rh_object *object, const char *path, struct rh_build_id build_id)
+bool rh_binary_open(struct rh_binary *binary, const char *path, struct rh_build_id build_id)
 {
-    memset(object, 0, sizeof *object);
+    memset(binary, 0, sizeof *binary);
     elf_version(EV_CURRENT);
-    bool found = path && *path && open_file(&object->file, path, build_id);
+    bool found = path && *path && open_file(&binary->file, path, build_id);
     /* A debug file alone has names and lines, all that is wanted of it. */
-    if (!found && !open_by_build_id(&object->file, build_id, "") &&
-        !open_by_build_id(&object->file, build_id, ".debug"))
+    if (!found && !open_by_build_id(&binary->file, build_id, "") &&
+        !open_by_build_id(&binary->file, build_id, ".debug"))
         return false;
-    object->dwarf = dwarf_begin_elf(object->file.elf, DWARF_C_READ, NULL);
-    if (!object->dwarf && (open_by_build_id(&object->debug, build_id, ".debug") ||
-                           open_by_link(object, found ? path : NULL, build_id)))
-        object->dwarf = dwarf_begin_elf(object->debug.elf, DWARF_C_READ, NULL);
-    if (!add_tables(object, object->file.elf, SHT_SYMTAB))
-        add_tables(object, object->debug.elf, SHT_SYMTAB);
-    add_tables(object, object->file.elf, SHT_DYNSYM);
+    binary->dwarf = dwarf_begin_elf(binary->file.elf, DWARF_C_READ, NULL);
+    if (!binary->dwarf && (open_by_build_id(&binary->debug, build_id, ".debug") ||
+                           open_by_link(binary, found ? path : NULL, build_id)))
+        binary->dwarf = dwarf_begin_elf(binary->debug.elf, DWARF_C_READ, NULL);
+    if (!add_tables(binary, binary->file.elf, SHT_SYMTAB))
+        add_tables(binary, binary->debug.elf, SHT_SYMTAB);
+    add_tables(binary, binary->file.elf, SHT_DYNSYM);
     return true;
 }
 
-void rh_object_close(struct rh_object *object)
+void rh_binary_close(struct rh_binary *binary)
 {
-    if (object->dwarf)
-        dwarf_end(object->dwarf);
-    close_file(&object->debug);
-    close_file(&object->file);
-    rh_vec_free(&object->functions);
-    rh_vec_free(&object->variables);
+    if (binary->dwarf)
+        dwarf_end(binary->dwarf);
+    close_file(&binary->debug);
+    close_file(&binary->file);
+    rh_vec_free(&binary->functions);
+    rh_vec_free(&binary->variables);
 }
 
-static bool holds(const struct rh_object_symbol *symbol, uint64_t address)
+static bool holds(const struct rh_binary_symbol *symbol, uint64_t address)
 {
     return address >= symbol->address && address - symbol->address < symbol->size;
 }
 
 /* Of aliases the one that others can see, then the first by name: the same in every run. */
-static bool is_better(const struct rh_object_symbol *a, const struct rh_object_symbol *b)
+static bool is_better(const struct rh_binary_symbol *a, const struct rh_binary_symbol *b)
 {
     if (!b)
         return true;
@@ -165,11 +165,11 @@ static bool is_better(const struct rh_object_symbol *a, const struct rh_object_s
     return strcmp(a->name, b->name) < 0;
 }
 
-const struct rh_object_symbol *rh_object_find(const struct rh_object_symbols *symbols,
+const struct rh_binary_symbol *rh_binary_find(const struct rh_binary_symbols *symbols,
                                               uint64_t address)
 {
-    const struct rh_object_symbol *best = NULL, *before = NULL;
-    rh_vec_each (const struct rh_object_symbol, it, symbols) {
+    const struct rh_binary_symbol *best = NULL, *before = NULL;
+    rh_vec_each (const struct rh_binary_symbol, it, symbols) {
         if (holds(it, address) && is_better(it, best))
             best = it;
         if (it->address <= address && (!before || it->address > before->address))
@@ -178,10 +178,10 @@ const struct rh_object_symbol *rh_object_find(const struct rh_object_symbols *sy
     return best || !before || before->size > 0 ? best : before;
 }
 
-const struct rh_object_symbol *rh_object_get(const struct rh_object_symbols *symbols,
+const struct rh_binary_symbol *rh_binary_get(const struct rh_binary_symbols *symbols,
                                              const char *name)
 {
-    rh_vec_each (const struct rh_object_symbol, it, symbols)
+    rh_vec_each (const struct rh_binary_symbol, it, symbols)
         if (strcmp(it->name, name) == 0)
             return it;
     return NULL;
