@@ -166,11 +166,16 @@ const char *rh_db_column_text(const struct rh_db_statement *row, int column)
     return value.kind == RH_DB_TEXT ? value.bytes : NULL;
 }
 
+static bool is_below(const struct rh_db_value *value, uint64_t limit)
+{
+    return value->kind == RH_DB_INT && value->number >= 0 && (uint64_t)value->number < limit;
+}
+
 bool rh_db_take(const struct rh_db_statement *row, int column, uint64_t limit, uint64_t *number)
 {
     struct rh_db_value value = rh_db_column(row, column);
     *number = (uint64_t)value.number;
-    return value.kind == RH_DB_INT && value.number >= 0 && *number < limit;
+    return is_below(&value, limit);
 }
 
 bool rh_db_take32(const struct rh_db_statement *row, int column, uint64_t limit, uint32_t *number)
@@ -179,6 +184,14 @@ bool rh_db_take32(const struct rh_db_statement *row, int column, uint64_t limit,
     bool fits = rh_db_take(row, column, limit, &value);
     *number = (uint32_t)value;
     return fits;
+}
+
+bool rh_db_take_optional(const struct rh_db_statement *row, int column, uint64_t limit,
+                         uint32_t none, uint32_t *number)
+{
+    struct rh_db_value value = rh_db_column(row, column);
+    *number = value.kind == RH_DB_NULL ? none : (uint32_t)value.number;
+    return value.kind == RH_DB_NULL || is_below(&value, limit);
 }
 
 /* --- whole statements --- */

@@ -155,6 +155,10 @@ const char *rh_db_column_text(const struct rh_db_statement *row, int column);
 bool rh_db_take(const struct rh_db_statement *row, int column, uint64_t limit, uint64_t *number);
 bool rh_db_take32(const struct rh_db_statement *row, int column, uint64_t limit, uint32_t *number);
 
+/* The same where NULL may stand, which becomes `none`. */
+bool rh_db_take_optional(const struct rh_db_statement *row, int column, uint64_t limit,
+                         uint32_t none, uint32_t *number);
+
 #define RH_DB_LIMIT64 ((uint64_t)INT64_MAX + 1)
 #define RH_DB_LIMIT32 ((uint64_t)UINT32_MAX + 1)
 

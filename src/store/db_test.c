@@ -78,6 +78,10 @@ static void numbers_are_taken_within_limits(void **state)
     assert_false(rh_db_take32(row, 2, RH_DB_LIMIT32, &small));
     for (int i = 3; i < 6; i++)
         assert_false(rh_db_take32(row, i, RH_DB_LIMIT32, &small));
+    assert_true(rh_db_take_optional(row, 4, 1, 99, &small) && small == 99);
+    assert_true(rh_db_take_optional(row, 0, 8, 99, &small) && small == 7);
+    assert_false(rh_db_take_optional(row, 0, 7, 99, &small));
+    assert_false(rh_db_take_optional(row, 3, RH_DB_LIMIT32, 99, &small));
     assert_int_equal(rh_db_counter(UINT64_MAX).number, INT64_MAX);
     rh_db_finish(row);
     rh_db_close(db);

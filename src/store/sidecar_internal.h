@@ -149,10 +149,6 @@ struct rh_sidecar {
     RH_VEC(struct rh_sidecar_site) sites; /* by number, for rh_sidecar_load_sites */
 };
 
-/* The number in a column if it is below `limit`, and `none` for NULL; else false. */
-bool rh_sidecar_take_optional(const struct rh_db_statement *row, int column, uint64_t limit,
-                              uint32_t none, uint32_t *number);
-
 #define RH_SIDECAR_NUMBER_LIMIT ((uint64_t)UINT32_MAX)
 #define RH_SIDECAR_NO_ROW       UINT32_MAX
 

@@ -17,15 +17,6 @@ static const char *const query_sql[] = {
 #undef QUERY_SQL
 };
 
-bool rh_sidecar_take_optional(const struct rh_db_statement *row, int column, uint64_t limit,
-                              uint32_t none, uint32_t *number)
-{
-    if (rh_db_column(row, column).kind != RH_DB_NULL)
-        return rh_db_take32(row, column, limit, number);
-    *number = none;
-    return true;
-}
-
 char *rh_sidecar_copy_text(struct rh_sidecar *sc, struct rh_db_statement *row, int column)
 {
     const char *text = rh_db_column_text(row, column);
@@ -189,8 +180,7 @@ static bool take_function(struct rh_sidecar *sc, struct rh_db_statement *row)
     uint32_t file;
     function->name = rh_sidecar_copy_text(sc, row, 1);
     function->linkage = rh_sidecar_copy_text(sc, row, 2);
-    if (!function->name ||
-        !rh_sidecar_take_optional(row, 3, sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
+    if (!function->name || !rh_db_take_optional(row, 3, sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
         !rh_db_take32(row, 4, RH_SIDECAR_NUMBER_LIMIT, &function->line))
         return false;
     if (!function->linkage)
@@ -205,11 +195,11 @@ static bool take_location(struct rh_sidecar *sc, struct rh_db_statement *row)
     struct rh_sidecar_location *location = rh_arena_new(&sc->arena, struct rh_sidecar_location);
     uint32_t file, function, outer;
     /* An inlined_at that points to an earlier row cannot make a cycle. */
-    if (!rh_sidecar_take_optional(row, 1, sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
+    if (!rh_db_take_optional(row, 1, sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
         !rh_db_take32(row, 2, RH_SIDECAR_NUMBER_LIMIT, &location->line) ||
         !rh_db_take32(row, 3, RH_SIDECAR_NUMBER_LIMIT, &location->column) ||
         !rh_db_take32(row, 4, sc->functions.len, &function) ||
-        !rh_sidecar_take_optional(row, 5, sc->locations.len, RH_SIDECAR_NO_ROW, &outer))
+        !rh_db_take_optional(row, 5, sc->locations.len, RH_SIDECAR_NO_ROW, &outer))
         return false;
     location->file = file_by_id(sc, file);
     location->function = sc->functions.data[function]->name;
@@ -280,7 +270,7 @@ bool rh_sidecar_read_access(const struct rh_sidecar *sc, struct rh_db_statement 
         !rh_db_take32(row, 3, RH_DB_LIMIT32, &access->size) ||
         !rh_db_take32(row, 4, RH_SIDECAR_NUMBER_LIMIT, &access->flags) ||
         !rh_db_take32(row, 5, sc->functions.len, &function) ||
-        !rh_sidecar_take_optional(row, 6, sc->locations.len, RH_SIDECAR_NO_ROW, &location))
+        !rh_db_take_optional(row, 6, sc->locations.len, RH_SIDECAR_NO_ROW, &location))
         return false;
     access->function = sc->functions.data[function];
     access->location = location == RH_SIDECAR_NO_ROW ? NULL : sc->locations.data[location];
@@ -292,7 +282,7 @@ static bool take_site(struct rh_sidecar *sc, struct rh_db_statement *row,
 {
     struct rh_sidecar_access access;
     if (!rh_sidecar_read_access(sc, row, &access) ||
-        !rh_sidecar_take_optional(row, 8, sc->key_count, RH_SIDECAR_NO_KEY, &site->key))
+        !rh_db_take_optional(row, 8, sc->key_count, RH_SIDECAR_NO_KEY, &site->key))
         return false;
     site->number = (uint32_t)rh_db_column(row, 0).number;
     site->fingerprint = (uint64_t)rh_db_column(row, 7).number;
