@@ -9,7 +9,8 @@
  *
  * Opening gives RH_ERR_INPUT for a store that is damaged, of a newer version, or of another build
  * or detector, and for a file that is no store; and RH_ERR_IO where the system refuses to read or
- * write. Neither changes the file.
+ * write. Neither changes the file, except that a sound store of an older version may be migrated
+ * before its build or detector turns out to be another.
  *
  * The format. The file header's application_id is RH_RUNS_ID and its user_version is
  * RH_RUNS_VERSION. A store of an older version is migrated when it is opened, even if only to read
