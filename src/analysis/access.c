@@ -6,6 +6,7 @@
 #include "analysis/library.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "racehive/access.h"
 
 /* The numbers of memory orders are written as they are in the module's snapshot. */
 _Static_assert((int)RH_ORDER_SEQ_CST == (int)RH_MO_SEQ_CST, "image.h repeats ir.h's orders");
@@ -452,13 +453,12 @@ void rh_accesses_release(struct rh_accesses *a)
 
 bool rh_access_writes(const struct rh_access *a)
 {
-    return a->kind == RH_ACCESS_WRITE || a->kind == RH_ACCESS_ATOMIC_WRITE ||
-           a->kind == RH_ACCESS_ATOMIC_UPDATE;
+    return rh_kind_writes(a->kind);
 }
 
 bool rh_access_is_atomic(const struct rh_access *a)
 {
-    return a->kind != RH_ACCESS_READ && a->kind != RH_ACCESS_WRITE;
+    return !rh_kind_is_plain(a->kind);
 }
 
 bool rh_access_is_site(const struct rh_access *a)

@@ -28,7 +28,7 @@ static void put_candidate(struct rh_json *json, const struct rh_candidate *candi
 {
     const struct rh_sidecar_group *group = candidate->group;
     struct rh_strbuf why = RH_STRBUF_INIT;
-    rh_alike_explain(group, candidate->first, candidate->second, &why);
+    rh_candidate_explain(group, candidate->first, candidate->second, &why);
     rh_json_begin_object(json);
     put_id(json, "id", candidate->id);
     rh_members_text(json, "verdict", "unknown");

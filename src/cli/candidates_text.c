@@ -76,7 +76,7 @@ static void print_candidate(const struct rh_view *view, const struct rh_candidat
     rh_table_print(&table, stdout, view->coloured);
     rh_table_release(&table);
     struct rh_strbuf why = RH_STRBUF_INIT;
-    rh_alike_explain(candidate->group, candidate->first, candidate->second, &why);
+    rh_candidate_explain(candidate->group, candidate->first, candidate->second, &why);
     printf("    ");
     rh_table_print_text(rh_strbuf_text(&why), RH_COLOUR_DIM, stdout, view->coloured);
     putchar('\n');

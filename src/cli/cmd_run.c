@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "campaign/campaign.h"
 #include "cli/cli.h"
-#include "cli/crowd.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -239,7 +239,7 @@ static void show_losses(const uint64_t *losses)
             rh_log_warn("%s: %" PRIu64, words[i], losses[i]);
 }
 
-static int choose_exit(const struct options *o, bool raced, const struct rh_crowd_result *result)
+static int choose_exit(const struct options *o, bool raced, const struct rh_campaign_result *result)
 {
     if (result->interrupted)
         return 128 + result->interrupted;
@@ -248,6 +248,73 @@ static int choose_exit(const struct options *o, bool raced, const struct rh_crow
     if (raced && o->exitcode)
         return (int)o->exitcode;
     return result->exit_status;
+}
+
+/* --- while it runs --- */
+
+static void show_progress(const struct rh_campaign_options *options,
+                          const struct rh_campaign_progress *p)
+{
+    char goal[64] = "";
+    if (options->runs)
+        snprintf(goal, sizeof goal, " of %" PRIu64, options->runs);
+    else
+        snprintf(goal, sizeof goal, ", user %" PRIu64 " of %" PRIu64, p->users_started,
+                 options->users);
+    rh_progress("%s: run %" PRIu64 "%s, %u under way; %" PRIu64 " true %s; %" PRIu64
+                " met, %" PRIu64 " tried of %" PRIu64 " candidates",
+                options->program, p->completed, goal, p->active, p->counts.true_races,
+                p->counts.true_races == 1 ? "race" : "races", p->counts.met, p->counts.tried,
+                p->counts.all);
+}
+
+/* Whoever interrupts a program at a terminal may have seen what no signal tells: that it hangs, or
+ * does the wrong thing. No terminal, no answer. */
+static bool ask_whether_it_misbehaved(const char *program)
+{
+    FILE *terminal = fopen("/dev/tty", "r+e");
+    char answer[16] = "";
+    if (!terminal)
+        return false;
+    fprintf(terminal, "\nracehive: did %s hang or do something wrong? [y/N] ", program);
+    fflush(terminal);
+    bool said = fgets(answer, sizeof answer, terminal) && (answer[0] == 'y' || answer[0] == 'Y');
+    fclose(terminal);
+    return said;
+}
+
+static enum rh_status run_campaign(struct session *s, char **argv)
+{
+    const struct options *o = s->options;
+    char limits[64];
+    snprintf(limits, sizeof limits, "max_overhead=%.6f%s", o->max_overhead,
+             o->no_steering ? ":steer=0" : "");
+    argv[0] = s->program;
+    const struct rh_campaign_options campaign = {
+        .argv = (const char *const *)argv,
+        .program = s->name,
+        .detector = o->detector,
+        .build_id = rh_sidecar_get_meta(s->sidecar, RH_SIDECAR_META_BUILD_ID),
+        .run_options = limits,
+        .runs = o->runs,
+        .users = o->users,
+        .jobs = (uint32_t)o->jobs,
+        .longest_pause_us = (uint32_t)(o->longest_pause_ms * US_PER_MS),
+        .time_limit_ns = o->timeout * 1000000000,
+        .shows_output = o->show_output,
+        .shows_progress = show_progress,
+        .misbehaved = o->ask ? ask_whether_it_misbehaved : NULL,
+    };
+    struct rh_campaign_result result;
+    bool raced = false;
+    enum rh_status status = rh_campaign_run(s->pool, s->runs, &campaign, &result);
+    rh_progress_end();
+    if (status == RH_OK)
+        status = report(s, &raced);
+    show_losses(result.losses);
+    if (status == RH_OK)
+        rh_cli_exit_status = choose_exit(o, raced, &result);
+    return status;
 }
 
 static enum rh_status run(const struct rh_args *args, struct options *options)
@@ -260,34 +327,8 @@ static enum rh_status run(const struct rh_args *args, struct options *options)
     enum rh_status status = check_options(options);
     if (status == RH_OK)
         status = open_session(&s, args->argv[0]);
-    if (status == RH_OK) {
-        args->argv[0] = s.program;
-        char limits[64];
-        snprintf(limits, sizeof limits, "max_overhead=%.6f%s", options->max_overhead,
-                 options->no_steering ? ":steer=0" : "");
-        const struct rh_crowd_options crowd = {
-            .argv = (const char *const *)args->argv,
-            .program = s.name,
-            .detector = options->detector,
-            .build_id = rh_sidecar_get_meta(s.sidecar, RH_SIDECAR_META_BUILD_ID),
-            .run_options = limits,
-            .runs = options->runs,
-            .users = options->users,
-            .jobs = (uint32_t)options->jobs,
-            .longest_pause_us = (uint32_t)(options->longest_pause_ms * US_PER_MS),
-            .time_limit_ns = options->timeout * 1000000000,
-            .shows_output = options->show_output,
-            .asks = options->ask,
-        };
-        struct rh_crowd_result result;
-        bool raced = false;
-        status = rh_crowd_run(s.pool, s.runs, &crowd, &result);
-        if (status == RH_OK)
-            status = report(&s, &raced);
-        show_losses(result.losses);
-        if (status == RH_OK)
-            rh_cli_exit_status = choose_exit(options, raced, &result);
-    }
+    if (status == RH_OK)
+        status = run_campaign(&s, args->argv);
     close_session(&s);
     return status;
 }

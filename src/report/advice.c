@@ -1,4 +1,5 @@
 /* What to try against a race, derived only from what is known of it. */
+#include "racehive/access.h"
 #include "report/phrases.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ struct facts {
 
 static bool is_atomic(const struct rh_sidecar_site *site)
 {
-    return site->access != RH_ACCESS_READ && site->access != RH_ACCESS_WRITE;
+    return !rh_kind_is_plain(site->access);
 }
 
 static const char *name_subject(const struct facts *f)

@@ -1,6 +1,7 @@
 /* The sentences of a report: what raced, how that was proved, in how many runs. */
 #include "report/phrases.h"
 
+#include "racehive/access.h"
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -84,9 +85,7 @@ static bool is_same_line(const struct rh_sidecar_site *a, const struct rh_sideca
  * is known. */
 static bool may_be(const struct rh_sidecar_site *other, const struct rh_sidecar_site *site)
 {
-    bool writes = site->access == RH_ACCESS_WRITE || site->access == RH_ACCESS_ATOMIC_WRITE ||
-                  site->access == RH_ACCESS_ATOMIC_UPDATE;
-    return writes && (!other->location || is_same_line(other, site));
+    return rh_kind_writes(site->access) && (!other->location || is_same_line(other, site));
 }
 
 static bool are_same_lines(const struct rh_report_candidate *a, const struct rh_report_candidate *b)
@@ -122,7 +121,8 @@ bool rh_phrase_is_repeated(const struct rh_report *report, const struct rh_repor
 
 void rh_phrase_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
 {
-    bool writes = site->access == RH_ACCESS_WRITE || site->access == RH_ACCESS_ATOMIC_WRITE;
+    /* One writes to a place, but reads or updates it. */
+    bool only_writes = rh_kind_writes(site->access) && site->access != RH_ACCESS_ATOMIC_UPDATE;
     rh_strbuf_add(out, rh_sidecar_access_name(site->access));
     if (!(site->flags & RH_SITE_SIZED) && site->size > 0)
         rh_strbuf_addf(out, " of %s%u %s",
@@ -131,7 +131,7 @@ void rh_phrase_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
                                                         : "",
                        site->size, rh_table_choose(site->size, "byte", "bytes"));
     if (site->expression)
-        rh_strbuf_addf(out, " %s %s", writes ? "to" : "of", site->expression);
+        rh_strbuf_addf(out, " %s %s", only_writes ? "to" : "of", site->expression);
 }
 
 static void add_thread(uint32_t thread, struct rh_strbuf *out)

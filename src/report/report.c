@@ -111,11 +111,12 @@ static void add_analysis(const struct sources *s, struct rh_report *report,
     if (!group)
         return;
     struct rh_strbuf why = RH_STRBUF_INIT;
-    rh_alike_explain(group, out->first, out->second, &why);
+    rh_candidate_explain(group, out->first, out->second, &why);
     out->why = rh_arena_strdup(&report->arena, rh_strbuf_text(&why));
     rh_strbuf_release(&why);
     out->object = group->object;
-    out->score = rh_alike_score(group, rh_alike_in(group, out->first, out->second));
+    out->score = rh_score_candidate(group->score,
+                                    rh_candidate_names_same_member(group, out->first, out->second));
     out->busy_wait = group->flags & RH_GROUP_BUSY_WAIT;
 }
 

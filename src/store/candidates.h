@@ -1,5 +1,10 @@
 /*
- * The candidates of a program one by one, best first, from the groups in its sidecar.
+ * The candidates of a program one by one, best first: the one place where candidates are assembled.
+ *
+ * They are made of classes of sites and of groups of classes. Commands and the hive read these from
+ * the program's sidecar (rh_candidates_open); the link step, which has just found them, hands them
+ * over in memory (rh_candidates_assemble). Two sites whose kinds cannot conflict are no candidate
+ * (racehive/access.h); scores are made as candidate/score.h says.
  *
  *     struct rh_candidates *candidates;
  *     struct rh_candidate candidate;
@@ -14,7 +19,8 @@
 #ifndef RH_STORE_CANDIDATES_H
 #define RH_STORE_CANDIDATES_H
 
-#include "store/alike.h"
+#include "base/strbuf.h"
+#include "store/sidecar_analysis.h"
 
 /*
  * A candidate. Its id is rh_hash of the two fingerprints, the smaller added first, so that it
@@ -23,7 +29,7 @@
  */
 struct rh_candidate {
     uint64_t id;
-    uint32_t score; /* see store/alike.h */
+    uint32_t score; /* see candidate/score.h */
     const struct rh_sidecar_site *first, *second;
     const struct rh_sidecar_class *first_class, *second_class;
     const struct rh_sidecar_group *group;
@@ -35,6 +41,14 @@ uint64_t rh_candidate_id(const struct rh_sidecar_site *a, const struct rh_sideca
 /* The id of what a site has with code that is no site, or unknown: no candidate, but an entry of
  * its own in the store of runs. */
 uint64_t rh_candidate_uninstrumented(const struct rh_sidecar_site *site);
+
+/* Does the score of such a candidate of the group count that both sites name the same member? */
+bool rh_candidate_names_same_member(const struct rh_sidecar_group *group,
+                                    const struct rh_sidecar_site *first,
+                                    const struct rh_sidecar_site *second);
+/* Why it remains and what its score is made of. */
+void rh_candidate_explain(const struct rh_sidecar_group *group, const struct rh_sidecar_site *first,
+                          const struct rh_sidecar_site *second, struct rh_strbuf *out);
 
 /* Candidates of which at least one site is wanted. */
 struct rh_candidates_filter {
@@ -56,6 +70,21 @@ struct rh_candidates;
 enum rh_status rh_candidates_open(struct rh_sidecar *sidecar,
                                   const struct rh_candidates_filter *filter,
                                   struct rh_candidates **candidates);
+
+/* What candidates are assembled from. All must stay as long as the candidates. */
+struct rh_candidates_parts {
+    const struct rh_sidecar_site *sites; /* by number */
+    const struct rh_sidecar_class *classes;
+    size_t class_count;
+    const struct rh_candidates_member {
+        uint32_t site, class_number;
+    } * members;
+    size_t member_count;
+    const struct rh_sidecar_group *groups; /* with their partners */
+    size_t group_count;
+};
+struct rh_candidates *rh_candidates_assemble(const struct rh_candidates_parts *parts);
+
 void rh_candidates_close(struct rh_candidates *candidates);
 
 /* Starts the walk again with another filter. */

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/packed.h"
 #include "base/testing.h"
 #include "base/vec.h"
 
@@ -257,6 +258,62 @@ static void every_pair_comes_once_and_no_other(void **state)
     free(path);
 }
 
+/* The link step's way to candidates ends where that of everyone else does. */
+static struct rh_candidates *assemble(const struct program *p, struct rh_sidecar_class *classes,
+                                      struct rh_candidates_member *members,
+                                      struct rh_sidecar_group *groups, struct rh_strbuf *packed)
+{
+    struct rh_candidates_parts parts = {
+        .sites = p->sites, .classes = classes, .members = members, .groups = groups};
+    for (uint32_t c = 0; c < p->class_count; c++)
+        classes[parts.class_count++] = (struct rh_sidecar_class){c, "main", ""};
+    for (uint32_t i = 0; i < p->site_count; i++)
+        if (p->class_of[i] != p->class_count)
+            members[parts.member_count++] = (struct rh_candidates_member){i, p->class_of[i]};
+    for (uint32_t g = 0; g < p->group_count; g++) {
+        packed[g] = (struct rh_strbuf)RH_STRBUF_INIT;
+        rh_packed_add(&packed[g], p->partners[g], p->partner_counts[g]);
+        groups[g] = p->groups[g];
+        groups[g].partners = rh_strbuf_text(&packed[g]);
+        groups[g].partners_len = packed[g].len;
+        parts.group_count++;
+    }
+    return rh_candidates_assemble(&parts);
+}
+
+static void parts_in_memory_make_the_same_candidates(void **state)
+{
+    enum { ROUNDS = 100, GROUPS = MAX_CLASSES * MAX_CLASSES };
+    char *path = rh_path_join(*state, "p.racehive");
+    struct program *p = rh_alloc(sizeof *p);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        struct rh_sidecar_class classes[MAX_CLASSES];
+        struct rh_candidates_member members[MAX_SITES];
+        struct rh_sidecar_group groups[GROUPS];
+        struct rh_strbuf packed[GROUPS];
+        struct rh_candidates *stored, *made;
+        struct rh_candidate a, b;
+        draw_program(p, round);
+        struct rh_sidecar *sidecar = write_program(p, path);
+        assert_status(RH_OK, rh_candidates_open(sidecar, NULL, &stored));
+        made = assemble(p, classes, members, groups, packed);
+        while (rh_candidates_next(stored, &a)) {
+            assert_true(rh_candidates_next(made, &b));
+            assert_true(a.id == b.id && a.score == b.score);
+            assert_int_equal(a.first->number, b.first->number);
+            assert_int_equal(a.second->number, b.second->number);
+        }
+        assert_false(rh_candidates_next(made, &b));
+        rh_candidates_close(made);
+        rh_candidates_close(stored);
+        rh_sidecar_close(sidecar);
+        for (uint32_t g = 0; g < p->group_count; g++)
+            rh_strbuf_release(&packed[g]);
+    }
+    free(p);
+    free(path);
+}
+
 static void places_are_ordered_unknown_ones_last(void **state)
 {
     (void)state;
@@ -352,6 +409,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCRATCH_TEST(every_pair_comes_once_and_no_other),
+        SCRATCH_TEST(parts_in_memory_make_the_same_candidates),
         cmocka_unit_test(places_are_ordered_unknown_ones_last),
         SCRATCH_TEST(billions_are_counted_and_searched_without_expanding),
     };

@@ -96,7 +96,7 @@
  *       partners       blob      classes.number of some, none below first, packed as
  *                                base/packed.h says; two classes are in one group at most
  *       score          integer   0 to 100: how likely and how severe a race would be; what the
- *                                sites name is not in it (store/alike.h)
+ *                                sites name is not in it (candidate/score.h)
  *       flags          integer   enum rh_sidecar_group_flags, or'ed
  *       why            integer   texts.id: why the pairs remain, and what the score is made of
  *       object         integer   texts.id: the memory they meet in; NULL if unknown

@@ -6,6 +6,7 @@
 #ifndef RH_STORE_SIDECAR_ANALYSIS_H
 #define RH_STORE_SIDECAR_ANALYSIS_H
 
+#include "candidate/score.h"
 #include "store/sidecar.h"
 
 /* An access that is no site. */
@@ -51,17 +52,15 @@ enum rh_sidecar_group_flags {
     RH_GROUP_VAGUE = 2,     /* a pointer may point to many objects */
 };
 
-enum { RH_SCORE_MAX = 100 };
-
 /* A class and its partners: see store/sidecar.h. */
 struct rh_sidecar_group {
     uint32_t number;
     uint32_t first; /* class */
-    uint32_t score;
+    uint32_t score; /* candidate/score.h */
     uint32_t flags; /* enum rh_sidecar_group_flags */
     const char *why;
     const char *object; /* or NULL */
-    /* Classes, not below `first`, as base/packed.h has them; only when read. */
+    /* Classes, not below `first`, as base/packed.h has them; not needed for writing. */
     const void *partners;
     size_t partners_len;
 };

@@ -23,6 +23,7 @@
 #include "analysis/flow/flow.h"
 #include "analysis/pointsto/pointsto.h"
 #include "analysis/pairs/sharing.h"
+#include "candidate/score.h"
 
 /* What happened to pairs of accesses that may touch the same memory, one of them writing: suffix,
  * name shown to users; in the order in which the filters are asked. */
@@ -52,19 +53,13 @@ struct rh_class {
     uint32_t closest_partner; /* class */
 };
 
-enum rh_pairs_flags {
-    RH_PAIRS_BUSY_WAIT = 1, /* one side is a loop that waits for the other's write */
-    RH_PAIRS_VAGUE = 2,     /* a pointer may point to many objects */
-};
-
 #define RH_MANY_OBJECTS UINT32_MAX
 
 struct rh_group {
     uint32_t first, second; /* classes, first <= second */
     uint32_t object;        /* one of those on which they meet, or RH_MANY_OBJECTS */
-    uint16_t reasons;       /* for its score, a bit for each */
-    uint8_t flags;
-    uint8_t score; /* 0..100 */
+    uint16_t reasons;       /* for its score, a bit for each enum rh_reason */
+    uint8_t score;
 };
 
 struct rh_pairs {
@@ -81,13 +76,11 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                    struct rh_patience *patience, struct rh_pairs *out);
 void rh_pairs_release(struct rh_pairs *c);
 
-/* For people: who runs the class, the locks it holds, what memory a group is about, and why the
- * group remains and is ranked as it is. */
+/* For people: who runs the class, the locks it holds, and what memory a group is about. */
 struct rh_strbuf;
 void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out);
 void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out);
 void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object, struct rh_strbuf *out);
-void rh_pairs_describe_why(const struct rh_group *group, struct rh_strbuf *out);
 /* Are two groups of the same first class, and is all the same that is said of them? */
 bool rh_pairs_say_the_same(const struct rh_group *a, const struct rh_group *b);
 

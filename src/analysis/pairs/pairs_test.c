@@ -165,7 +165,7 @@ static void test_what_is_worse_comes_first(void **state)
     assert_true(c.a.pairs.groups.len >= 2);
     const struct rh_group *best = &c.a.pairs.groups.data[0];
     struct rh_strbuf why = RH_STRBUF_INIT, object = RH_STRBUF_INIT;
-    rh_pairs_describe_why(best, &why);
+    rh_score_explain_group(best->reasons, &why);
     rh_pairs_describe_object(&c.a.pairs, best->object, &object);
     assert_string_equal(rh_strbuf_text(&object), "global p");
     assert_non_null(strstr(rh_strbuf_text(&why), "a pointer is written"));

@@ -1,18 +1,12 @@
 /*
- * Which candidates people should look at first, and how candidates are put in words.
- *
- * The score is a sum of named reasons, each a row of one table, so that a candidate's place can be
- * explained by listing the rows that hold for it. It orders what people read; it removes nothing.
+ * Finds the reasons for the score of each group of candidates (candidate/score.h), and sorts the
+ * groups by it.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "analysis/pairs/internal.h"
 #include "analysis/flow/spin.h"
+#include "analysis/pairs/internal.h"
 #include "base/mem.h"
-#include "base/strbuf.h"
-
-enum { START_SCORE = 40 };
 
 /* What the rank of a class's pairs goes by. */
 enum trait {
@@ -31,38 +25,37 @@ enum trait {
 /* In which class a trait must be for a reason to hold. */
 enum where { IN_EITHER, IN_BOTH, IN_ONE, OF_OBJECT };
 
-static const struct reason {
+static const struct condition {
     enum where where;
     uint32_t what; /* enum trait, or enum rh_object_kind */
-    int points;
-    const char *text;
-} reasons[] = {
-    {IN_EITHER, WAITS, 30, "a loop waits for a plain variable"},
-    {IN_EITHER, WRITES_POINTER, 15, "a pointer is written"},
-    {IN_EITHER, UPDATES, 15, "a value is read and written back"},
-    {IN_ONE, LOCKED, 15, "one side holds a lock, the other none"},
-    {IN_ONE, ATOMIC, 10, "one side is atomic, the other not"},
-    {OF_OBJECT, RH_OBJECT_GLOBAL, 10, "the memory is known exactly"},
-    {IN_BOTH, WRITES, 5, "both write"},
-    {IN_BOTH, VOLATILE, -10, "both are volatile"},
-    {OF_OBJECT, RH_OBJECT_OUTSIDE, -20, "the memory belongs to no object of the program"},
-    {IN_EITHER, VAGUE, -40, "the pointers may point to many objects"},
+} conditions[] = {
+    [RH_REASON_WAITS] = {IN_EITHER, WAITS},
+    [RH_REASON_POINTER_WRITTEN] = {IN_EITHER, WRITES_POINTER},
+    [RH_REASON_UPDATE] = {IN_EITHER, UPDATES},
+    [RH_REASON_ONE_LOCKED] = {IN_ONE, LOCKED},
+    [RH_REASON_ONE_ATOMIC] = {IN_ONE, ATOMIC},
+    [RH_REASON_EXACT] = {OF_OBJECT, RH_OBJECT_GLOBAL},
+    [RH_REASON_BOTH_WRITE] = {IN_BOTH, WRITES},
+    [RH_REASON_BOTH_VOLATILE] = {IN_BOTH, VOLATILE},
+    [RH_REASON_OUTSIDE] = {OF_OBJECT, RH_OBJECT_OUTSIDE},
+    [RH_REASON_VAGUE] = {IN_EITHER, VAGUE},
 };
-enum { REASON_COUNT = sizeof reasons / sizeof reasons[0], BOTH_LOCKED = 1 << REASON_COUNT };
+_Static_assert(sizeof conditions / sizeof conditions[0] == RH_REASON_COUNT,
+               "every reason has its condition");
 
-static bool holds(const struct rh_pairs_work *w, const struct reason *reason, uint8_t a, uint8_t b,
-                  uint32_t object)
+static bool holds(const struct rh_pairs_work *w, const struct condition *condition, uint8_t a,
+                  uint8_t b, uint32_t object)
 {
-    switch (reason->where) {
+    switch (condition->where) {
     case IN_EITHER:
-        return (a | b) & reason->what;
+        return (a | b) & condition->what;
     case IN_BOTH:
-        return a & b & reason->what;
+        return a & b & condition->what;
     case IN_ONE:
-        return (a ^ b) & reason->what;
+        return (a ^ b) & condition->what;
     default:
         return object != RH_MANY_OBJECTS &&
-               rh_pointsto_object(w->pointsto, object)->kind == reason->what;
+               rh_pointsto_object(w->pointsto, object)->kind == condition->what;
     }
 }
 
@@ -128,22 +121,14 @@ static uint8_t traits_of(const struct rh_pairs *c, uint32_t klass)
 
 static void rank_group(const struct rh_pairs_work *w, struct rh_group *g, uint8_t a, uint8_t b)
 {
-    int score = START_SCORE, held = 0;
+    int held = a & b & LOCKED ? RH_REASONS_BOTH_LOCKED : 0;
     /* Of many objects the one that was found first says nothing. */
     if ((a | b) & VAGUE)
         g->object = RH_MANY_OBJECTS;
-    for (int i = 0; i < REASON_COUNT; i++) {
-        if (!holds(w, &reasons[i], a, b, g->object))
-            continue;
-        held |= 1 << i;
-        score += reasons[i].points;
-    }
-    if (a & b & LOCKED)
-        held |= BOTH_LOCKED;
-    g->flags = (a | b) & WAITS ? RH_PAIRS_BUSY_WAIT : 0;
-    g->flags |= (a | b) & VAGUE ? RH_PAIRS_VAGUE : 0;
+    for (int i = 0; i < RH_REASON_COUNT; i++)
+        held |= holds(w, &conditions[i], a, b, g->object) ? 1 << i : 0;
     g->reasons = (uint16_t)held;
-    g->score = (uint8_t)(score < 0 ? 0 : score > 100 ? 100 : score);
+    g->score = (uint8_t)rh_score_group(g->reasons);
 }
 
 bool rh_pairs_say_the_same(const struct rh_group *a, const struct rh_group *b)
@@ -177,138 +162,4 @@ void rh_pairs_rank(struct rh_pairs *c)
     free(traits);
     if (c->groups.len)
         qsort(c->groups.data, c->groups.len, sizeof *c->groups.data, compare_groups);
-}
-
-/* --- words --- */
-
-static void describe_thread(const struct rh_pairs_work *w, uint32_t id, struct rh_strbuf *out)
-{
-    const struct rh_thread *t = rh_flow_thread(w->flow, id);
-    uint32_t entry;
-    uint64_t at = 0;
-    switch (t->kind) {
-    case RH_THREAD_MAIN:
-        rh_strbuf_add(out, "main");
-        return;
-    case RH_THREAD_CALLER:
-        rh_strbuf_add(out, "any caller");
-        return;
-    default:
-        break;
-    }
-    const char *name = "?";
-    if (rh_idset_next(&t->entries, &at, &entry)) {
-        const struct rh_function *fn = rh_pointsto_instance(w->pointsto, entry)->fn;
-        name = fn->loc ? fn->loc->function : fn->name;
-    }
-    rh_strbuf_addf(out, "%s%s%s", t->kind == RH_THREAD_HANDLER ? "signal handler " : "", name,
-                   t->many ? " (many)" : "");
-}
-
-/* Threads that begin with the same function have one name for people, wherever they are started. */
-static uint32_t who_is(const struct rh_pairs_work *w, uint32_t id)
-{
-    const struct rh_thread *t = rh_flow_thread(w->flow, id);
-    uint32_t entry;
-    uint64_t at = 0;
-    if (t->kind != RH_THREAD_CREATED || !rh_idset_next(&t->entries, &at, &entry))
-        return t->kind;
-    return RH_THREAD_CALLER + 1 + rh_pointsto_instance(w->pointsto, entry)->fn->id;
-}
-
-void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out)
-{
-    const struct rh_pairs_work *w = c->work;
-    const struct class_info *info = &w->infos.data[klass];
-    struct rh_idset seen = RH_IDSET_INIT;
-    for (uint32_t f = 0; f < info->fact_count; f++) {
-        const struct ways *ways = &w->ways.data[info->facts[f].ways];
-        for (uint32_t i = 0; i < ways->count; i++) {
-            if (!rh_idset_add(&seen, who_is(w, ways->list[i].thread)))
-                continue;
-            if (out->len)
-                rh_strbuf_add(out, ", ");
-            describe_thread(w, ways->list[i].thread, out);
-        }
-    }
-    rh_idset_release(&seen);
-}
-
-/* Of the ways a class runs, the one with the fewest locks is what keeps it a candidate. */
-void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out)
-{
-    const struct rh_pairs_work *w = c->work;
-    const struct class_info *info = &w->infos.data[klass];
-    uint32_t fewest = UINT32_MAX, set = 0;
-    for (uint32_t f = 0; f < info->fact_count; f++) {
-        const struct ways *ways = &w->ways.data[info->facts[f].ways];
-        for (uint32_t i = 0; i < ways->count; i++) {
-            uint32_t count;
-            rh_flow_locks(w->flow, ways->list[i].locks, &count);
-            if (count < fewest) {
-                fewest = count;
-                set = ways->list[i].locks;
-            }
-        }
-    }
-    if (fewest && fewest != UINT32_MAX)
-        rh_flow_describe_locks(w->flow, set, out);
-}
-
-static void describe_place(const struct rh_value *v, struct rh_strbuf *out)
-{
-    const struct rh_loc *loc = v->loc;
-    while (loc && loc->inlined_at && !loc->line)
-        loc = loc->inlined_at;
-    if (!loc || !loc->line) {
-        rh_strbuf_addf(out, "%s", v->fn ? v->fn->name : "?");
-        return;
-    }
-    const char *slash = strrchr(loc->file, '/');
-    rh_strbuf_addf(out, "%s:%u", slash ? slash + 1 : loc->file, loc->line);
-}
-
-void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object, struct rh_strbuf *out)
-{
-    if (object == RH_MANY_OBJECTS) {
-        rh_strbuf_add(out, "one of many objects");
-        return;
-    }
-    const struct rh_object *o = rh_pointsto_object(c->work->pointsto, object);
-    switch (o->kind) {
-    case RH_OBJECT_GLOBAL:
-        rh_strbuf_addf(out, "global %s", o->value->name);
-        break;
-    case RH_OBJECT_THREAD_LOCAL:
-        rh_strbuf_addf(out, "thread-local %s", o->value->name);
-        break;
-    case RH_OBJECT_STACK:
-        rh_strbuf_addf(out, "local variable %s%sof %s", o->value->name, *o->value->name ? " " : "",
-                       o->value->fn->loc ? o->value->fn->loc->function : o->value->fn->name);
-        break;
-    case RH_OBJECT_HEAP:
-        rh_strbuf_add(out, "heap block from ");
-        describe_place(o->value, out);
-        break;
-    case RH_OBJECT_LIBRARY:
-    case RH_OBJECT_OWN:
-        rh_strbuf_addf(out, "memory of the library, from %s", o->value->name);
-        break;
-    default:
-        rh_strbuf_add(out, "memory from outside the program");
-        break;
-    }
-}
-
-void rh_pairs_describe_why(const struct rh_group *group, struct rh_strbuf *out)
-{
-    bool any = false;
-    rh_strbuf_add(out, group->reasons & BOTH_LOCKED ? "no lock is surely common to both"
-                                                    : "no lock guards both");
-    for (int i = 0; i < REASON_COUNT; i++) {
-        if (!(group->reasons & 1 << i))
-            continue;
-        rh_strbuf_addf(out, "%s%s (%+d)", any ? ", " : "; ", reasons[i].text, reasons[i].points);
-        any = true;
-    }
 }

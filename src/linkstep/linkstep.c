@@ -1,51 +1,33 @@
-/*
- * racehive-instrument, the step of a link that racehive-ld runs as a child process: reads the
- * merged module, finds the candidates, puts keys at their sites, writes the object, and leaves
- * PROG.racehive.
- *
- * It talks with racehive-ld over its standard input and output. It says what it is doing (`doing
- * WHAT`), and when the object is written, `object`; while the linker runs, it makes the sidecar;
- * then it is told `build-id HEX` (or `-` for none) and lets the sidecar appear. If the pipe closes
- * without that line the link has failed, and nothing appears. Being a process of its own, it may
- * crash in LLVM without failing the build.
- */
+/* Instruments a merged module and leaves its sidecar: see linkstep.h. */
+#include "linkstep/linkstep.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis.h"
-#include "base/args.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cli/findings.h"
 #include "instrument/keys.h"
 #include "instrument/opaque.h"
-#include "ir/read/assembly.h"
-#include "ir/rewrite/link.h"
 #include "ir/rewrite/rewrite.h"
+#include "linkstep/rows.h"
 #include "store/sidecar.h"
 
 enum {
     MODULE_LEVEL = 3,       /* of zstd: the link waits for it */
     ANALYSIS_SECONDS = 600, /* without candidates no run knows what to look for: worth a wait */
-    BEST_CANDIDATES = 4096, /* that an image carries, for runs that nobody commands */
-};
-
-struct options {
-    const char *input, *object, *sidecar, *program, *type, *keys, *sites, *cpu, *features, *config;
-    uint64_t opt;
-    uint64_t pic;
-    bool merge, has_asm, has_native, verbose;
+    BEST_CANDIDATES = 4096, /* that an image carries, for runs that no controller follows */
 };
 
 struct work {
-    const struct options *options;
+    const struct rh_linkstep *options;
     struct rh_module *module;
     struct rh_analysis analysis;
-    struct rh_findings findings;
     bool analysed;
     struct rh_sites sites;
+    struct rh_rows rows;
     struct rh_keys_result result;
     struct rh_strbuf config_text;
     struct rh_config config;
@@ -117,7 +99,7 @@ static void mark_entries(struct work *w)
  * plainly private. */
 static enum rh_status choose_sites(struct work *w)
 {
-    const struct options *o = w->options;
+    const struct rh_linkstep *o = w->options;
     struct rh_analysis_options options = {
         .is_library = strcmp(o->type, "shared") == 0,
         .seconds = ANALYSIS_SECONDS,
@@ -133,14 +115,13 @@ static enum rh_status choose_sites(struct work *w)
     else
         return rh_fail(RH_ERR_USAGE, "sites are candidates or all, not '%s'", o->sites);
     rh_sites_collect(&w->analysis.accesses, &w->sites);
-    if (w->analysed)
-        rh_findings_describe(&w->analysis, &w->sites, &w->findings);
+    rh_rows_make(w->analysed ? &w->analysis : NULL, &w->sites, &w->rows);
     return RH_OK;
 }
 
 static enum rh_status write_object(struct work *w)
 {
-    const struct options *o = w->options;
+    const struct rh_linkstep *o = w->options;
     struct rh_codegen codegen = {
         .opt_level = (unsigned)o->opt,
         .pic = o->pic != 0,
@@ -162,8 +143,7 @@ static enum rh_status write_object(struct work *w)
     const struct rh_keys_facts facts = {
         .flags = o->has_native || rh_opaque_module(w->module) ? RH_IMAGE_OPAQUE : 0,
         .candidates = (const uint32_t(*)[2])best,
-        .candidate_count =
-            w->analysed ? rh_findings_best(&w->findings, &w->sites, best, BEST_CANDIDATES) : 0,
+        .candidate_count = rh_rows_best(&w->rows, best, BEST_CANDIDATES),
     };
     status = rh_keys_insert(w->module, &w->sites, mode, &facts, &w->result);
     free(best);
@@ -177,29 +157,6 @@ static enum rh_status write_object(struct work *w)
 
 /* --- the sidecar --- */
 
-static void add_sites(struct work *w, struct rh_sidecar_writer *writer)
-{
-    struct rh_sources sources = {.arena = &w->sites.arena};
-    for (size_t i = 0; i < w->sites.sites.len; i++) {
-        const struct rh_site *site = &w->sites.sites.data[i];
-        struct rh_sidecar_function function = rh_sources_function(site->inst->fn);
-        rh_sidecar_add_site(writer,
-                            &(struct rh_sidecar_site){
-                                .number = (uint32_t)i,
-                                .fingerprint = site->fingerprint,
-                                .key = site->key == RH_NO_KEY ? RH_SIDECAR_NO_KEY : site->key,
-                                .access = site->record.access,
-                                .order = site->record.order,
-                                .size = site->record.size,
-                                .flags = site->record.flags,
-                                .function = &function,
-                                .location = rh_sources_location(&sources, site->inst->loc),
-                                .expression = site->expression,
-                            });
-    }
-    rh_map_release(&sources.done);
-}
-
 static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
                          const struct rh_fs_mapping *bitcode)
 {
@@ -212,10 +169,8 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_CONFIG, rh_strbuf_text(&w->config_text));
     for (int s = 0; s < RH_SKIP_COUNT; s++)
         rh_sidecar_set_skipped(writer, rh_skip_name(s), w->analysis.accesses.skipped[s]);
-    add_sites(w, writer);
-    if (w->analysed)
-        rh_findings_write(&w->findings, writer);
-    else
+    rh_rows_write(&w->rows, writer);
+    if (!w->analysed)
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_UNANALYSED,
                             strcmp(w->options->sites, "all") == 0
                                 ? "it was built with --rh-sites=all"
@@ -272,7 +227,7 @@ static enum rh_status write_sidecar(struct work *w)
     return status;
 }
 
-static enum rh_status instrument(const struct options *o)
+enum rh_status rh_linkstep_instrument(const struct rh_linkstep *o)
 {
     struct work w = {.options = o};
     enum rh_status status = o->config ? rh_fs_read(o->config, &w.config_text) : RH_OK;
@@ -288,89 +243,10 @@ static enum rh_status instrument(const struct options *o)
     rh_strbuf_release(&w.config_text);
     rh_config_release(&w.config);
     rh_keys_result_release(&w.result);
-    rh_findings_release(&w.findings);
+    rh_rows_release(&w.rows);
     rh_sites_release(&w.sites);
     rh_analysis_release(&w.analysis);
     if (w.module)
         rh_ir_close(w.module);
     return status;
-}
-
-static enum rh_status merge(const struct options *o, const struct rh_args *args)
-{
-    if (!args->argc || !o->object)
-        return rh_fail(RH_ERR_USAGE, "--merge takes bitcode files and --object");
-    return rh_ir_link((const char *const *)args->argv, (size_t)args->argc, o->object);
-}
-
-/* Prints the names of the objects whose source has file-scope assembly, one per line. */
-static enum rh_status print_assembly(const struct rh_args *args)
-{
-    for (int i = 0; i < args->argc; i++) {
-        bool has;
-        enum rh_status status = rh_ir_has_assembly(args->argv[i], &has);
-        if (status != RH_OK)
-            return status;
-        if (has)
-            puts(args->argv[i]);
-    }
-    return RH_OK;
-}
-
-static enum rh_status run(const struct rh_command *command, struct options *o, int argc,
-                          char **argv)
-{
-    struct rh_args args;
-    enum rh_status status = rh_args_parse(command, argc - 1, argv + 1, &args);
-    if (status != RH_OK)
-        return status;
-    if (args.help) {
-        rh_args_print_help(command, stdout);
-        return RH_OK;
-    }
-    rh_log_set_verbose(o->verbose);
-    if (o->merge)
-        return merge(o, &args);
-    if (o->has_asm)
-        return print_assembly(&args);
-    if (!o->input || !o->object || !o->sidecar || !o->program)
-        return rh_fail(RH_ERR_USAGE, "--input, --object, --sidecar and --program are needed");
-    return instrument(o);
-}
-
-int main(int argc, char **argv)
-{
-    struct options o = {.type = "exe", .keys = "patch", .sites = "candidates", .opt = 2};
-    const struct rh_option table[] = {
-        RH_OPTION_STRING("input", &o.input, "FILE", "merged bitcode to instrument"),
-        RH_OPTION_STRING("object", &o.object, "FILE", "object, or merged bitcode, to write"),
-        RH_OPTION_STRING("sidecar", &o.sidecar, "FILE", "PROG.racehive to write"),
-        RH_OPTION_STRING("program", &o.program, "FILE", "name of the program being linked"),
-        RH_OPTION_STRING("type", &o.type, "exe|shared", "what is being linked"),
-        RH_OPTION_STRING("keys", &o.keys, "patch|flag|none", "how keys are switched"),
-        RH_OPTION_STRING("sites", &o.sites, "candidates|all", "which accesses get a key"),
-        RH_OPTION_STRING("cpu", &o.cpu, "NAME", "processor to generate code for"),
-        RH_OPTION_STRING("features", &o.features, "LIST", "processor features, as LLVM names them"),
-        RH_OPTION_STRING("config", &o.config, "FILE", "configuration to keep in the sidecar"),
-        RH_OPTION_UINT("opt", &o.opt, "N", "optimisation level of the code generator"),
-        RH_OPTION_UINT("pic", &o.pic, "0|1", "generate position-independent code"),
-        RH_OPTION_FLAG("merge", &o.merge, "only merge the bitcode files given as operands"),
-        RH_OPTION_FLAG("has-asm", &o.has_asm, "only name the objects with file-scope assembly"),
-        RH_OPTION_FLAG("has-native", &o.has_native,
-                       "code without bitcode will be linked with the object"),
-        RH_OPTION_FLAG("verbose", &o.verbose, "say what is being done"),
-        RH_OPTION_END,
-    };
-    const struct rh_command command = {
-        .name = "racehive-instrument",
-        .synopsis = "--input=FILE --object=FILE --sidecar=FILE --program=FILE [OPTIONS]",
-        .summary =
-            "Finds candidates and puts keys into a merged module; run by racehive-ld, not by hand.",
-        .options = table,
-    };
-    rh_log_set_program("racehive");
-    enum rh_status status = run(&command, &o, argc, argv);
-    if (status != RH_OK)
-        rh_log_error("%s", rh_error_text());
-    return rh_exit_status(status);
 }

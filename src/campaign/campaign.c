@@ -1,5 +1,5 @@
-/* Many runs of a program: see crowd.h. */
-#include "cli/crowd.h"
+/* Many runs of a program: see campaign.h. */
+#include "campaign/campaign.h"
 
 #include "agent/execution.h"
 #include "base/log.h"
@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -31,11 +30,11 @@ struct job {
     int input;
 };
 
-struct crowd {
-    const struct rh_crowd_options *options;
+struct campaign {
+    const struct rh_campaign_options *options;
     struct rh_pool *pool;
     struct rh_runs *runs;
-    struct rh_crowd_result *result;
+    struct rh_campaign_result *result;
     struct job *jobs;
     uint64_t started, users_started;
     uint64_t slowest_ns; /* of the runs that came to an end */
@@ -82,7 +81,7 @@ static enum rh_status copy_input(int to)
 
 /* A terminal is nobody's: many programs cannot read from it at once. The copy has no name, so that
  * nothing is left of it however we end. */
-static enum rh_status keep_input(struct crowd *c)
+static enum rh_status keep_input(struct campaign *c)
 {
     struct stat info;
     if (!c->is_many || isatty(STDIN_FILENO) || fstat(STDIN_FILENO, &info) != 0 ||
@@ -100,7 +99,7 @@ static enum rh_status keep_input(struct crowd *c)
 }
 
 /* Each run reads at its own pace, so it has to be opened anew. */
-static enum rh_status open_input(const struct crowd *c, int *input)
+static enum rh_status open_input(const struct campaign *c, int *input)
 {
     char path[64] = "/dev/null";
     *input = -1;
@@ -114,7 +113,7 @@ static enum rh_status open_input(const struct crowd *c, int *input)
 
 /* --- starting --- */
 
-static bool assign_to_user(struct crowd *c, struct job *job)
+static bool assign_to_user(struct campaign *c, struct job *job)
 {
     if (job->user != NO_USER &&
         rh_pool_assign_user(c->pool, &job->share, job->attempt++, &job->assignment))
@@ -131,7 +130,7 @@ static bool assign_to_user(struct crowd *c, struct job *job)
 
 /* False if there is nothing to do, or nothing to do it with. A program without candidates runs all
  * the same, as often as was asked. */
-static bool assign(struct crowd *c, struct job *job)
+static bool assign(struct campaign *c, struct job *job)
 {
     if (c->options->users)
         return assign_to_user(c, job);
@@ -146,9 +145,9 @@ static bool name_pair(void *pool, uint32_t a, uint32_t b, struct rh_runs_candida
     return rh_pool_name(pool, a, b, candidate);
 }
 
-static enum rh_status start(struct crowd *c, struct job *job)
+static enum rh_status start(struct campaign *c, struct job *job)
 {
-    const struct rh_crowd_options *o = c->options;
+    const struct rh_campaign_options *o = c->options;
     struct rh_assignment *a = &job->assignment;
     bool is_first = c->started == 0;
     enum rh_status status = rh_runs_begin(c->runs, job->user == NO_USER ? 0 : (uint32_t)job->user,
@@ -186,29 +185,14 @@ static int shell_status(const struct rh_runs_end *end)
     return end->signal ? 128 + end->signal : end->exit_status;
 }
 
-/* Whoever interrupts a program at a terminal may have seen what no signal tells: that it hangs, or
- * does the wrong thing. No terminal, no answer. */
-static bool ask_whether_it_misbehaved(const char *program)
+static bool is_said_to_misbehave(const struct campaign *c)
 {
-    FILE *terminal = fopen("/dev/tty", "r+e");
-    char answer[16] = "";
-    if (!terminal)
-        return false;
-    fprintf(terminal, "\nracehive: did %s hang or do something wrong? [y/N] ", program);
-    fflush(terminal);
-    bool said = fgets(answer, sizeof answer, terminal) && (answer[0] == 'y' || answer[0] == 'Y');
-    fclose(terminal);
-    return said;
-}
-
-static bool is_said_to_misbehave(const struct crowd *c)
-{
-    return c->options->asks && !c->is_many && atomic_load(&was_typed) &&
-           ask_whether_it_misbehaved(c->options->program);
+    return c->options->misbehaved && !c->is_many && atomic_load(&was_typed) &&
+           c->options->misbehaved(c->options->program);
 }
 
 /* Enters what a run came to in the store and tells the pool. */
-static enum rh_status keep(struct crowd *c, const struct job *job,
+static enum rh_status keep(struct campaign *c, const struct job *job,
                            const struct rh_execution_ending *ending)
 {
     size_t asked = job->assignment.count;
@@ -224,7 +208,7 @@ static enum rh_status keep(struct crowd *c, const struct job *job,
     return status;
 }
 
-static enum rh_status complete(struct crowd *c, struct job *job)
+static enum rh_status complete(struct campaign *c, struct job *job)
 {
     struct rh_execution_ending ending;
     bool hung = job->ended_at != 0 || is_said_to_misbehave(c);
@@ -248,7 +232,7 @@ static enum rh_status complete(struct crowd *c, struct job *job)
     return status;
 }
 
-static void forget(struct crowd *c, struct job *job)
+static void forget(struct campaign *c, struct job *job)
 {
     if (!job->execution)
         return;
@@ -258,7 +242,7 @@ static void forget(struct crowd *c, struct job *job)
 }
 
 /* How long a run may take: much longer than any before. */
-static uint64_t limit_of(const struct crowd *c)
+static uint64_t limit_of(const struct campaign *c)
 {
     enum { TIMES = 10 };
     const uint64_t extra = 10000000000;
@@ -267,7 +251,7 @@ static uint64_t limit_of(const struct crowd *c)
     return c->slowest_ns ? TIMES * c->slowest_ns + extra : UINT64_MAX;
 }
 
-static void end_late(struct crowd *c, struct job *job)
+static void end_late(struct campaign *c, struct job *job)
 {
     uint64_t age = rh_execution_age(job->execution);
     if (job->ended_at && age > job->ended_at + GRACE_NS) {
@@ -280,23 +264,16 @@ static void end_late(struct crowd *c, struct job *job)
 
 /* --- the loop --- */
 
-static void show_progress(const struct crowd *c, uint32_t active)
+static void show_progress(const struct campaign *c, uint32_t active)
 {
-    struct rh_pool_counts counts;
-    rh_pool_count(c->pool, &counts);
-    char goal[64] = "";
-    if (c->options->runs)
-        snprintf(goal, sizeof goal, " of %" PRIu64, c->options->runs);
-    else
-        snprintf(goal, sizeof goal, ", user %" PRIu64 " of %" PRIu64, c->users_started,
-                 c->options->users);
-    rh_progress("%s: run %" PRIu64 "%s, %u under way; %" PRIu64 " true %s; %" PRIu64
-                " met, %" PRIu64 " tried of %" PRIu64 " candidates",
-                c->options->program, c->result->completed, goal, active, counts.true_races,
-                counts.true_races == 1 ? "race" : "races", counts.met, counts.tried, counts.all);
+    if (!c->is_many || !c->options->shows_progress)
+        return;
+    struct rh_campaign_progress progress = {c->result->completed, c->users_started, active, {0}};
+    rh_pool_count(c->pool, &progress.counts);
+    c->options->shows_progress(c->options, &progress);
 }
 
-static enum rh_status fill_jobs(struct crowd *c, uint32_t *active)
+static enum rh_status fill_jobs(struct campaign *c, uint32_t *active)
 {
     *active = 0;
     for (uint32_t i = 0; i < c->options->jobs; i++) {
@@ -311,7 +288,7 @@ static enum rh_status fill_jobs(struct crowd *c, uint32_t *active)
     return RH_OK;
 }
 
-static void wait_for_any(struct crowd *c, struct pollfd *fds)
+static void wait_for_any(struct campaign *c, struct pollfd *fds)
 {
     for (uint32_t i = 0; i < c->options->jobs; i++) {
         struct rh_execution *e = c->jobs[i].execution;
@@ -321,13 +298,12 @@ static void wait_for_any(struct crowd *c, struct pollfd *fds)
         memset(fds, 0, c->options->jobs * sizeof *fds);
 }
 
-static enum rh_status turn(struct crowd *c, struct pollfd *fds, uint32_t *active)
+static enum rh_status turn(struct campaign *c, struct pollfd *fds, uint32_t *active)
 {
     enum rh_status status = fill_jobs(c, active);
     if (status != RH_OK || !*active)
         return status;
-    if (c->is_many)
-        show_progress(c, *active);
+    show_progress(c, *active);
     wait_for_any(c, fds);
     for (uint32_t i = 0; i < c->options->jobs && status == RH_OK; i++) {
         struct job *job = &c->jobs[i];
@@ -343,7 +319,7 @@ static enum rh_status turn(struct crowd *c, struct pollfd *fds, uint32_t *active
 
 /* A single run at a terminal gets the terminal's signals itself, and we wait for its end; many runs
  * do not, and are ended. */
-static bool is_stopped(const struct crowd *c)
+static bool is_stopped(const struct campaign *c)
 {
     int signal = atomic_load(&interrupt_signal);
     if (!signal)
@@ -352,7 +328,7 @@ static bool is_stopped(const struct crowd *c)
     return c->is_many;
 }
 
-static void pass_signal_on(const struct crowd *c)
+static void pass_signal_on(const struct campaign *c)
 {
     int signal = atomic_exchange(&signal_to_pass_on, 0);
     if (signal && !c->is_many && c->jobs[0].execution)
@@ -362,7 +338,7 @@ static void pass_signal_on(const struct crowd *c)
 static const int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
 enum { INTERRUPTS = sizeof interrupts / sizeof interrupts[0] };
 
-static enum rh_status loop(struct crowd *c)
+static enum rh_status loop(struct campaign *c)
 {
     struct sigaction before[INTERRUPTS],
         noting = {.sa_sigaction = note_interrupt, .sa_flags = SA_SIGINFO};
@@ -379,7 +355,6 @@ static enum rh_status loop(struct crowd *c)
         status = turn(c, fds, &active);
         pass_signal_on(c);
     }
-    rh_progress_end();
     for (uint32_t i = 0; i < c->options->jobs; i++)
         forget(c, &c->jobs[i]);
     for (int i = 0; i < INTERRUPTS; i++)
@@ -388,10 +363,11 @@ static enum rh_status loop(struct crowd *c)
     return status;
 }
 
-enum rh_status rh_crowd_run(struct rh_pool *pool, struct rh_runs *runs,
-                            const struct rh_crowd_options *options, struct rh_crowd_result *result)
+enum rh_status rh_campaign_run(struct rh_pool *pool, struct rh_runs *runs,
+                               const struct rh_campaign_options *options,
+                               struct rh_campaign_result *result)
 {
-    struct crowd c = {
+    struct campaign c = {
         .options = options,
         .pool = pool,
         .runs = runs,
@@ -400,7 +376,7 @@ enum rh_status rh_crowd_run(struct rh_pool *pool, struct rh_runs *runs,
         .input = -1,
         .is_many = options->users > 0 || options->runs > 1,
     };
-    *result = (struct rh_crowd_result){0};
+    *result = (struct rh_campaign_result){0};
     for (uint32_t i = 0; i < options->jobs; i++)
         c.jobs[i].user = NO_USER;
     enum rh_status status = keep_input(&c);

@@ -1,0 +1,124 @@
+/* Puts classes and groups of accesses in words for people: see pairs.h. */
+#include <string.h>
+
+#include "analysis/pairs/internal.h"
+#include "base/strbuf.h"
+
+static void describe_thread(const struct rh_pairs_work *w, uint32_t id, struct rh_strbuf *out)
+{
+    const struct rh_thread *t = rh_flow_thread(w->flow, id);
+    uint32_t entry;
+    uint64_t at = 0;
+    switch (t->kind) {
+    case RH_THREAD_MAIN:
+        rh_strbuf_add(out, "main");
+        return;
+    case RH_THREAD_CALLER:
+        rh_strbuf_add(out, "any caller");
+        return;
+    default:
+        break;
+    }
+    const char *name = "?";
+    if (rh_idset_next(&t->entries, &at, &entry)) {
+        const struct rh_function *fn = rh_pointsto_instance(w->pointsto, entry)->fn;
+        name = fn->loc ? fn->loc->function : fn->name;
+    }
+    rh_strbuf_addf(out, "%s%s%s", t->kind == RH_THREAD_HANDLER ? "signal handler " : "", name,
+                   t->many ? " (many)" : "");
+}
+
+/* Threads that begin with the same function have one name for people, wherever they are started. */
+static uint32_t who_is(const struct rh_pairs_work *w, uint32_t id)
+{
+    const struct rh_thread *t = rh_flow_thread(w->flow, id);
+    uint32_t entry;
+    uint64_t at = 0;
+    if (t->kind != RH_THREAD_CREATED || !rh_idset_next(&t->entries, &at, &entry))
+        return t->kind;
+    return RH_THREAD_CALLER + 1 + rh_pointsto_instance(w->pointsto, entry)->fn->id;
+}
+
+void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out)
+{
+    const struct rh_pairs_work *w = c->work;
+    const struct class_info *info = &w->infos.data[klass];
+    struct rh_idset seen = RH_IDSET_INIT;
+    for (uint32_t f = 0; f < info->fact_count; f++) {
+        const struct ways *ways = &w->ways.data[info->facts[f].ways];
+        for (uint32_t i = 0; i < ways->count; i++) {
+            if (!rh_idset_add(&seen, who_is(w, ways->list[i].thread)))
+                continue;
+            if (out->len)
+                rh_strbuf_add(out, ", ");
+            describe_thread(w, ways->list[i].thread, out);
+        }
+    }
+    rh_idset_release(&seen);
+}
+
+/* Of the ways a class runs, the one with the fewest locks is what keeps it a candidate. */
+void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out)
+{
+    const struct rh_pairs_work *w = c->work;
+    const struct class_info *info = &w->infos.data[klass];
+    uint32_t fewest = UINT32_MAX, set = 0;
+    for (uint32_t f = 0; f < info->fact_count; f++) {
+        const struct ways *ways = &w->ways.data[info->facts[f].ways];
+        for (uint32_t i = 0; i < ways->count; i++) {
+            uint32_t count;
+            rh_flow_locks(w->flow, ways->list[i].locks, &count);
+            if (count < fewest) {
+                fewest = count;
+                set = ways->list[i].locks;
+            }
+        }
+    }
+    if (fewest && fewest != UINT32_MAX)
+        rh_flow_describe_locks(w->flow, set, out);
+}
+
+static void describe_place(const struct rh_value *v, struct rh_strbuf *out)
+{
+    const struct rh_loc *loc = v->loc;
+    while (loc && loc->inlined_at && !loc->line)
+        loc = loc->inlined_at;
+    if (!loc || !loc->line) {
+        rh_strbuf_addf(out, "%s", v->fn ? v->fn->name : "?");
+        return;
+    }
+    const char *slash = strrchr(loc->file, '/');
+    rh_strbuf_addf(out, "%s:%u", slash ? slash + 1 : loc->file, loc->line);
+}
+
+void rh_pairs_describe_object(const struct rh_pairs *c, uint32_t object, struct rh_strbuf *out)
+{
+    if (object == RH_MANY_OBJECTS) {
+        rh_strbuf_add(out, "one of many objects");
+        return;
+    }
+    const struct rh_object *o = rh_pointsto_object(c->work->pointsto, object);
+    switch (o->kind) {
+    case RH_OBJECT_GLOBAL:
+        rh_strbuf_addf(out, "global %s", o->value->name);
+        break;
+    case RH_OBJECT_THREAD_LOCAL:
+        rh_strbuf_addf(out, "thread-local %s", o->value->name);
+        break;
+    case RH_OBJECT_STACK:
+        rh_strbuf_addf(out, "local variable %s%sof %s", o->value->name, *o->value->name ? " " : "",
+                       o->value->fn->loc ? o->value->fn->loc->function : o->value->fn->name);
+        break;
+    case RH_OBJECT_HEAP:
+        rh_strbuf_add(out, "heap block from ");
+        describe_place(o->value, out);
+        break;
+    case RH_OBJECT_LIBRARY:
+    case RH_OBJECT_OWN:
+        rh_strbuf_addf(out, "memory of the library, from %s", o->value->name);
+        break;
+    default:
+        rh_strbuf_add(out, "memory from outside the program");
+        break;
+    }
+}
