@@ -2,7 +2,7 @@
  * The parts of the flow analysis among themselves: see flow.h for what it computes.
  *
  * Everything that makes up a state is interned and has a number: sets of threads and of cells
- * (sets.c), canonical values and names (names.c), sets of locks (locks.c). A *body*
+ * (sets.c), canonical values and names (nodes.c, names.c), sets of locks (locks.c). A *body*
  * is what matters of one instance: the calls that change the state or that lead to others' code,
  * block by block. A *context* is a body entered with one state.
  */
@@ -327,14 +327,29 @@ void flow_release_unite(struct rh_flow *f, struct flow_release *to,
 uint32_t flow_cells_of(struct rh_flow *f, uint32_t instance, struct rh_value *pointer);
 bool flow_touches_outside(const struct rh_flow *f, const struct rh_idset *cells);
 
+/* --- nodes.c --- */
+uint32_t flow_make_leaf(struct rh_flow *f, enum flow_node_kind kind, const struct rh_value *v);
+uint32_t flow_make_const(struct rh_flow *f, const struct rh_value *v, int64_t num);
+/* These two are FLOW_NONE if the node would grow too deep, or is made of FLOW_NONE. */
+uint32_t flow_make_op(struct rh_flow *f, const struct rh_value *v, enum rh_op op, int64_t num,
+                      uint32_t a, uint32_t b);
+uint32_t flow_make_load(struct rh_flow *f, const struct rh_value *v, int64_t bytes, uint32_t name);
+uint32_t flow_intern_name(struct rh_flow *f, struct flow_name n);
+/* The node itself if the name is nothing but a node; else FLOW_NONE. */
+uint32_t flow_node_of_name(const struct rh_flow *f, uint32_t name);
+/* Adds index * scale, or all but the root of a name; false if the name has no room. Numbers wrap as
+ * addresses do. */
+bool flow_add_term(const struct rh_flow *f, struct flow_name *n, uint32_t node, int64_t scale);
+bool flow_add_name(const struct rh_flow *f, struct flow_name *to, const struct flow_name *n);
+uint32_t flow_name_of_object(struct rh_flow *f, uint32_t object, int64_t offset);
+uint32_t flow_name_of_node(struct rh_flow *f, uint32_t node);
+
 /* --- names.c --- */
 /* The canonical name of a pointer, and the canonical node of any other value. */
 uint32_t flow_name_of(struct rh_flow *f, uint32_t instance, const struct rh_value *pointer);
 uint32_t flow_node_of(struct rh_flow *f, uint32_t instance, const struct rh_value *value);
 /* Does the operation give the same for the same operands, whatever memory holds? */
 bool flow_is_pure(enum rh_op op);
-uint32_t flow_name_of_object(struct rh_flow *f, uint32_t object, int64_t offset);
-uint32_t flow_name_of_node(struct rh_flow *f, uint32_t node);
 bool flow_node_depends(const struct rh_flow *f, uint32_t node, const struct rh_block *b);
 bool flow_name_depends(const struct rh_flow *f, uint32_t name, const struct rh_block *b);
 /* The value of the instance that the name's root was read from: all of the pointer but offset and
@@ -344,6 +359,7 @@ const struct rh_value *flow_root_value(struct rh_flow *f, uint32_t instance,
 /* Forgets canonical values, so that they are found again with what is known to be stable. */
 void flow_names_reset(struct rh_flow *f);
 
+/* --- rename.c --- */
 /* That two names are the same: `from` seen from where the state is, `to` where it goes. */
 struct flow_rename {
     uint32_t from; /* name */

@@ -100,6 +100,20 @@ struct rh_pairs_work {
     RH_VEC(struct fact) facts_now;
 };
 
+/* How many bytes the access touches; 0 if that is not known. */
+static inline uint64_t rh_pairs_bytes_of(const struct rh_access *a)
+{
+    return a->flags & (RH_SITE_SIZED | RH_SITE_AT_LEAST) ? 0 : a->size;
+}
+
+/* Puts the access of this number into its class, or gives it the reason why it has none. */
+void rh_pairs_classify(struct rh_pairs_work *w, uint32_t number);
+/* All classes are there: files them by the objects that they touch. */
+void rh_pairs_index(struct rh_pairs_work *w);
+/* Compares the class with itself and those before it; the partners that it met are in `met`. */
+void rh_pairs_compare(struct rh_pairs_work *w, uint32_t klass);
+/* Marks the objects that are given away without order; true if there are more than before. */
+bool rh_pairs_find_racing(struct rh_pairs_work *w);
 /* Makes one class of those that nothing tells apart any more. */
 void rh_pairs_merge(struct rh_pairs_work *w);
 /* Gives each group its score and flags, and sorts them, best first. */

@@ -167,18 +167,31 @@ struct rh_pointsto {
     struct rh_idset empty;
 };
 
-/* --- memory.c: objects, cells, contents --- */
+/* --- cells.c: objects and their cells --- */
 uint32_t pt_add_object(struct rh_pointsto *p, enum rh_object_kind kind, struct rh_value *value,
                        uint32_t instance, uint64_t size);
 uint32_t pt_object_of(struct rh_pointsto *p, struct rh_value *global_or_function);
 uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *cell);
+/* The cell of any byte of the object. */
+uint32_t pt_whole(struct rh_pointsto *p, uint32_t object);
+/* Has the object so many cells that it is better looked at as a whole? */
+bool pt_is_crowded(const struct rh_pointsto *p, const struct object *o);
+/* The cell itself, or the whole of its object if that is collapsed. */
+uint32_t pt_settle(struct rh_pointsto *p, uint32_t cell);
+uint64_t pt_gcd(uint64_t a, uint64_t b);
+
+/* --- shift.c: moved pointers --- */
 /* Where an array begins and ends that a pointer to `offset` may be indexed in. C lets a pointer to
  * an element move within its array, and a pointer to a member stay in the member. */
 void pt_reach(const struct object *o, int64_t offset, int64_t *begin, int64_t *end);
-/* The cell itself, or the whole of its object if that is collapsed. */
-uint32_t pt_settle(struct rh_pointsto *p, uint32_t cell);
 /* The cell moved; false if that leads out of the object. */
 bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint32_t *out);
+
+/* --- contents.c: the fields of objects --- */
+/* The field of the cell, made if there is none; false if it can hold no pointer. */
+bool pt_field(struct rh_pointsto *p, uint32_t cell, struct field *out);
+/* The same, NULL if it was not made yet. */
+const struct field *pt_known_field(const struct rh_pointsto *p, uint32_t cell);
 /* The node of what is read from the cell, and of what is written to it; NO_NODE if it can hold no
  * pointer. */
 uint32_t pt_contents(struct rh_pointsto *p, uint32_t cell);
@@ -192,10 +205,13 @@ void pt_write_parts(struct rh_pointsto *p, const struct use *use, uint32_t cell)
 /* The same for all that lies behind the cell in its array. */
 void pt_read_all(struct rh_pointsto *p, uint32_t node, uint32_t cell);
 void pt_write_all(struct rh_pointsto *p, uint32_t node, uint32_t cell);
+
+/* --- copies.c: copies of memory --- */
 uint32_t pt_add_copy(struct rh_pointsto *p, uint64_t bytes);
+/* Copies a field that is new to an object that a copy is made from. */
+void pt_copy_field(struct rh_pointsto *p, const struct watcher *w, const struct field *field);
 void pt_copy_from(struct rh_pointsto *p, uint32_t copy, uint32_t cell);
 void pt_copy_to(struct rh_pointsto *p, uint32_t copy, uint32_t cell);
-uint64_t pt_gcd(uint64_t a, uint64_t b);
 
 /* --- solve.c: nodes, edges, the worklist --- */
 uint32_t pt_add_node(struct rh_pointsto *p);
