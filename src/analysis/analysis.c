@@ -17,8 +17,8 @@ static void run_phase(enum rh_phase phase, struct rh_module *m,
                       const struct rh_analysis_options *options, struct rh_analysis *a)
 {
     struct rh_pointsto_options pointsto = {.is_library = options->is_library,
-                                           .patience = &a->patience};
-    struct rh_flow_options flow = {.is_library = options->is_library, .patience = &a->patience};
+                                           .deadline = &a->deadline};
+    struct rh_flow_options flow = {.is_library = options->is_library, .deadline = &a->deadline};
     switch (phase) {
     case RH_PHASE_ACCESSES:
         rh_accesses_collect(m, options->config, &a->accesses);
@@ -29,11 +29,11 @@ static void run_phase(enum rh_phase phase, struct rh_module *m,
     case RH_PHASE_FLOW:
         a->flow = rh_flow_run(m, a->pointsto, &flow);
         break;
-    case RH_PHASE_SHARING:
-        a->sharing = rh_sharing_find(m, a->pointsto);
+    case RH_PHASE_ESCAPE:
+        a->escape = rh_escape_find(m, a->pointsto);
         break;
     case RH_PHASE_CANDIDATES:
-        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->sharing, &a->patience, &a->pairs);
+        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->escape, &a->deadline, &a->pairs);
         break;
     case RH_PHASE_COUNT:
         break;
@@ -45,14 +45,14 @@ bool rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *opti
 {
     memset(out, 0, sizeof *out);
     if (options->seconds > 0)
-        out->patience.deadline = rh_patience_now() + options->seconds;
+        out->deadline.at = rh_deadline_now() + options->seconds;
     for (enum rh_phase phase = 0; phase < RH_PHASE_COUNT; phase++) {
-        double begin = rh_patience_now();
+        double begin = rh_deadline_now();
         if (options->begins)
             options->begins(phase);
         run_phase(phase, m, options, out);
-        out->seconds[phase] = rh_patience_now() - begin;
-        if (rh_patience_is_lost(&out->patience)) {
+        out->seconds[phase] = rh_deadline_now() - begin;
+        if (rh_deadline_passed(&out->deadline)) {
             out->gave_up = phase;
             return false;
         }
@@ -65,7 +65,7 @@ bool rh_analysis_run(struct rh_module *m, const struct rh_analysis_options *opti
 void rh_analysis_release(struct rh_analysis *a)
 {
     rh_pairs_release(&a->pairs);
-    rh_sharing_free(a->sharing);
+    rh_escape_free(a->escape);
     rh_flow_free(a->flow);
     rh_pointsto_free(a->pointsto);
     rh_accesses_release(&a->accesses);

@@ -3,8 +3,8 @@
  *
  * How it works, phase by phase: every access is listed (access.h); points-to says what pointers
  * point to and whom calls call (pointsto.h); flow says which threads run an instruction, who else
- * may run then, and under which locks (flow.h); sharing says which memory several threads reach
- * (sharing.h); candidates compares what is left (pairs.h). Each phase only narrows: what it
+ * may run then, and under which locks (flow.h); escape says which memory several threads reach
+ * (escape.h); candidates compares what is left (pairs.h). Each phase only narrows: what it
  * cannot prove stays.
  */
 #ifndef RH_ANALYSIS_ANALYSIS_H
@@ -12,16 +12,16 @@
 
 #include "analysis/access.h"
 #include "analysis/flow/flow.h"
+#include "analysis/pairs/escape.h"
 #include "analysis/pairs/pairs.h"
 #include "analysis/pointsto/pointsto.h"
-#include "analysis/pairs/sharing.h"
 
 /* Phases: suffix, name shown to users. */
 #define RH_PHASES(X)                                                                               \
     X(ACCESSES, "accesses")                                                                        \
     X(POINTSTO, "points-to")                                                                       \
     X(FLOW, "threads and locks")                                                                   \
-    X(SHARING, "escape")                                                                           \
+    X(ESCAPE, "escape")                                                                            \
     X(CANDIDATES, "candidates")
 
 enum rh_phase {
@@ -37,10 +37,10 @@ struct rh_analysis {
     struct rh_accesses accesses;
     struct rh_pointsto *pointsto;
     struct rh_flow *flow;
-    struct rh_sharing *sharing;
+    struct rh_escape *escape;
     struct rh_pairs pairs;
     double seconds[RH_PHASE_COUNT];
-    struct rh_patience patience;
+    struct rh_deadline deadline;
     enum rh_phase gave_up; /* in which phase time was up */
 };
 

@@ -8,7 +8,7 @@
 #include "driver/flags.h"
 #include "driver/settings.h"
 #include "driver/tools.h"
-#include "driver/words.h"
+#include "driver/wordlist.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@
 struct call {
     struct rh_arena arena;
     struct rh_settings settings;
-    struct rh_words words; /* the user's, without our own options */
+    struct rh_wordlist words; /* the user's, without our own options */
     struct rh_flags flags;
 };
 
 /* Copies the words that are not our own options; returns how many were. */
-static size_t copy_users_words(struct rh_words *to, size_t count, const char *const *words)
+static size_t copy_users_words(struct rh_wordlist *to, size_t count, const char *const *words)
 {
     size_t own = 0;
     for (size_t i = 0; i < count; i++) {
@@ -35,7 +35,7 @@ static size_t copy_users_words(struct rh_words *to, size_t count, const char *co
     return own;
 }
 
-static enum rh_status read_settings(struct call *call, const struct rh_words *words)
+static enum rh_status read_settings(struct call *call, const struct rh_wordlist *words)
 {
     enum rh_status status = rh_settings_read_environment(&call->settings);
     rh_vec_each (const char *, word, words)
@@ -51,15 +51,15 @@ static enum rh_status read_settings(struct call *call, const struct rh_words *wo
  */
 static enum rh_status read_command_line(struct call *call, size_t count, const char *const *words)
 {
-    struct rh_words expanded = RH_VEC_INIT, given = RH_VEC_INIT;
-    rh_words_expand(&expanded, &call->arena, count, words);
+    struct rh_wordlist expanded = RH_VEC_INIT, given = RH_VEC_INIT;
+    rh_wordlist_expand(&expanded, &call->arena, count, words);
     enum rh_status status = read_settings(call, &expanded);
     size_t own = copy_users_words(&call->words, expanded.len, expanded.data);
     rh_flags_scan(&call->flags, call->words.len, call->words.data);
     call->settings.verbose |= call->flags.verbose;
     bool has_dashes = call->flags.options_end < call->words.len;
     if (copy_users_words(&given, count, words) == own && !has_dashes) {
-        struct rh_words passed = given;
+        struct rh_wordlist passed = given;
         given = call->words;
         call->words = passed;
         call->flags.options_end = passed.len;
@@ -69,16 +69,17 @@ static enum rh_status read_command_line(struct call *call, size_t count, const c
     return status;
 }
 
-/* The optimiser may load what the program would not have looked at, and throw it away: no harm to the
- * program, but a race with a thread that writes, and one that its source does not have. Functions
- * with this attribute are spared such loads; nothing else comes of it without the sanitizer. */
-static void forbid_speculation(struct rh_words *argv)
+/* The optimiser may load what the program would not have looked at, and throw it away: no harm to
+ * the program, but a race with a thread that writes, and one that its source does not have.
+ * Functions with this attribute are spared such loads; nothing else comes of it without the
+ * sanitizer. */
+static void forbid_speculation(struct rh_wordlist *argv)
 {
     rh_vec_push(argv, "-mllvm");
     rh_vec_push(argv, "-force-attribute=sanitize_thread");
 }
 
-static void add_front_options(struct call *call, struct rh_words *argv, const char *prefix)
+static void add_front_options(struct call *call, struct rh_wordlist *argv, const char *prefix)
 {
     rh_vec_push(argv, "--start-no-unused-arguments");
     rh_vec_push(argv, "-idirafter");
@@ -93,7 +94,7 @@ static void add_front_options(struct call *call, struct rh_words *argv, const ch
     rh_vec_push(argv, "--end-no-unused-arguments");
 }
 
-static void add_back_options(struct call *call, struct rh_words *argv, const char *prefix)
+static void add_back_options(struct call *call, struct rh_wordlist *argv, const char *prefix)
 {
     if (call->flags.end > RH_FLAGS_END_OBJECT || rh_flags_foreign(&call->flags))
         return;
@@ -125,7 +126,7 @@ static bool is_plain(const struct call *call)
            call->flags.dangling || !call->flags.has_input;
 }
 
-static void build_argv(struct call *call, struct rh_words *argv, const char *clang,
+static void build_argv(struct call *call, struct rh_wordlist *argv, const char *clang,
                        const char *prefix)
 {
     size_t options_end = call->flags.options_end;
@@ -161,7 +162,7 @@ static enum rh_status become_clang(struct call *call, const char *built_path)
         free(clang);
         return status;
     }
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     build_argv(call, &argv, clang, prefix);
     say_what_is_left_out(call);
     call->settings.linker = name_linker(call);

@@ -121,10 +121,10 @@ static bool open_streams(struct rh_child *child, enum rh_child_mode mode, struct
     return opened;
 }
 
-static int spawn(const struct rh_words *argv, const struct standard *standard, const sigset_t *mask,
-                 pid_t *pid)
+static int spawn(const struct rh_wordlist *argv, const struct standard *standard,
+                 const sigset_t *mask, pid_t *pid)
 {
-    struct rh_words words = RH_VEC_INIT;
+    struct rh_wordlist words = RH_VEC_INIT;
     rh_vec_each (const char *, word, argv)
         rh_vec_push(&words, *word);
     rh_vec_push(&words, NULL);
@@ -160,7 +160,7 @@ static int claim_place(void)
  * The signals wait while the child is made, so that none falls between its start and its entry in
  * the table. A child that is talked to keeps them blocked.
  */
-static int spawn_guarded(struct rh_child *child, const struct rh_words *argv,
+static int spawn_guarded(struct rh_child *child, const struct rh_wordlist *argv,
                          const struct standard *standard, enum rh_child_mode mode)
 {
     sigset_t guarded, before, blocked;
@@ -186,7 +186,7 @@ void rh_child_spare(struct rh_child *child)
     atomic_store(&children[child->place].fate, FATE_SPARE);
 }
 
-enum rh_status rh_child_start(struct rh_child *child, const struct rh_words *argv,
+enum rh_status rh_child_start(struct rh_child *child, const struct rh_wordlist *argv,
                               enum rh_child_mode mode)
 {
     *child = (struct rh_child){claim_place(), -1, -1, -1, -1};

@@ -16,7 +16,7 @@
 #include "base/proc.h"
 #include "base/status.h"
 #include "base/strbuf.h"
-#include "driver/words.h"
+#include "driver/wordlist.h"
 
 struct rh_child {
     int place;    /* in the table of children */
@@ -38,7 +38,7 @@ int rh_child_interrupted(void);
 void rh_child_end_by_signal(void);
 
 /* Starts a child whose command line is `argv`, which need not end in NULL. */
-enum rh_status rh_child_start(struct rh_child *child, const struct rh_words *argv,
+enum rh_status rh_child_start(struct rh_child *child, const struct rh_wordlist *argv,
                               enum rh_child_mode mode);
 
 /* From now on no signal kills the child: closing its input must end it. */

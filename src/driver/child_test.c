@@ -9,7 +9,7 @@
 static void start_shell(struct rh_child *child, const char *script, enum rh_child_mode mode)
 {
     const char *words[] = {"sh", "-c", script};
-    struct rh_words argv = {words, 3, 3};
+    struct rh_wordlist argv = {words, 3, 3};
     assert_int_equal(rh_child_start(child, &argv, mode), RH_OK);
 }
 
@@ -75,7 +75,7 @@ static void missing_program_is_not_found(void **state)
     (void)state;
     struct rh_child child;
     const char *words[] = {"/nosuch/program"};
-    struct rh_words argv = {words, 1, 1};
+    struct rh_wordlist argv = {words, 1, 1};
     assert_int_equal(rh_child_start(&child, &argv, RH_CHILD_HOLD), RH_ERR_NOT_FOUND);
 }
 
@@ -106,7 +106,7 @@ static void be_interrupted(void)
     if (rh_child_wait(&spared, &result, &text, &text) != RH_OK || result.exit_status != 5)
         _exit(3);
     const char *words[] = {"true"};
-    struct rh_words argv = {words, 1, 1};
+    struct rh_wordlist argv = {words, 1, 1};
     if (rh_child_start(&holder, &argv, RH_CHILD_HOLD) == RH_OK)
         _exit(4);
     rh_strbuf_release(&text);

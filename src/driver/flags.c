@@ -1,7 +1,7 @@
 /* The table of clang's options that matter to racehive-cc, and the scan that looks them up. */
 #include "driver/flags.h"
 
-#include "driver/words.h"
+#include "driver/wordlist.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "driver/archive.h"
-#include "driver/object.h"
+#include "driver/objfile.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,14 +51,14 @@ static void inspect_archive(struct rh_ld *ld, struct rh_ld_arg *arg)
     if (rh_archive_open(&archive, arg->path) != RH_OK)
         return;
     while (rh_archive_next(&archive, &member, &found) == RH_OK && found) {
-        struct rh_object object;
-        rh_object_inspect(&object, member.data, member.len);
-        if (rh_object_has_bitcode(&object))
+        struct rh_objfile object;
+        rh_objfile_inspect(&object, member.data, member.len);
+        if (rh_objfile_has_bitcode(&object))
             arg->content = RH_LD_BITCODE;
         else
             has_native = true;
-        arg->has_broken |= object.kind == RH_OBJECT_BROKEN;
-        ld->has_plain_bitcode |= object.kind == RH_OBJECT_BITCODE;
+        arg->has_broken |= object.kind == RH_OBJFILE_BROKEN;
+        ld->has_plain_bitcode |= object.kind == RH_OBJFILE_BITCODE;
         rh_archive_release_member(&member);
     }
     if (arg->content == RH_LD_BITCODE && has_native)
@@ -69,17 +69,17 @@ static void inspect_archive(struct rh_ld *ld, struct rh_ld_arg *arg)
 static void inspect_file(struct rh_ld *ld, struct rh_ld_arg *arg)
 {
     struct rh_fs_mapping file;
-    struct rh_object object;
+    struct rh_objfile object;
     if (rh_fs_map(arg->path, &file) != RH_OK)
         return;
-    rh_object_inspect(&object, file.data, file.len);
+    rh_objfile_inspect(&object, file.data, file.len);
     rh_fs_unmap(&file);
-    if (rh_object_has_bitcode(&object))
+    if (rh_objfile_has_bitcode(&object))
         arg->content = RH_LD_BITCODE;
-    arg->can_hide = object.kind == RH_OBJECT_FAT;
-    arg->has_broken = object.kind == RH_OBJECT_BROKEN;
-    ld->has_plain_bitcode |= object.kind == RH_OBJECT_BITCODE;
-    if (object.kind == RH_OBJECT_ARCHIVE)
+    arg->can_hide = object.kind == RH_OBJFILE_FAT;
+    arg->has_broken = object.kind == RH_OBJFILE_BROKEN;
+    ld->has_plain_bitcode |= object.kind == RH_OBJFILE_BITCODE;
+    if (object.kind == RH_OBJFILE_ARCHIVE)
         inspect_archive(ld, arg);
 }
 
@@ -133,10 +133,10 @@ static enum rh_status hide_object(const struct rh_ld_arg *arg, const char *path)
     enum rh_status status = rh_fs_map(arg->path, &file);
     if (status != RH_OK)
         return status;
-    struct rh_object object;
+    struct rh_objfile object;
     struct rh_strbuf copy = RH_STRBUF_INIT;
-    rh_object_inspect(&object, file.data, file.len);
-    rh_object_hide_bitcode(&object, file.data, file.len, &copy);
+    rh_objfile_inspect(&object, file.data, file.len);
+    rh_objfile_hide_bitcode(&object, file.data, file.len, &copy);
     status = write_plainly(path, &copy);
     rh_strbuf_release(&copy);
     rh_fs_unmap(&file);
@@ -149,13 +149,13 @@ enum selection { ALL_MEMBERS, NATIVE_MEMBERS };
 static void copy_member(struct rh_archive_writer *writer, const struct rh_archive_member *member,
                         enum selection selection)
 {
-    struct rh_object object;
+    struct rh_objfile object;
     struct rh_strbuf hidden = RH_STRBUF_INIT;
-    rh_object_inspect(&object, member->data, member->len);
-    if (object.kind == RH_OBJECT_BROKEN) {
-        rh_object_hide_bitcode(&object, member->data, member->len, &hidden);
+    rh_objfile_inspect(&object, member->data, member->len);
+    if (object.kind == RH_OBJFILE_BROKEN) {
+        rh_objfile_hide_bitcode(&object, member->data, member->len, &hidden);
         rh_archive_add(writer, member->name, hidden.data, hidden.len);
-    } else if (selection == ALL_MEMBERS || !rh_object_has_bitcode(&object)) {
+    } else if (selection == ALL_MEMBERS || !rh_objfile_has_bitcode(&object)) {
         rh_archive_add(writer, member->name, member->data, member->len);
     }
     rh_strbuf_release(&hidden);

@@ -10,7 +10,7 @@
 #include "base/elf.h"
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/waiting.h"
+#include "base/ticker.h"
 #include "driver/child.h"
 #include "driver/inputs.h"
 #include "driver/ldsteps.h"
@@ -25,7 +25,7 @@ struct attempt {
     struct rh_link *link;
     const char *merged; /* bitcode in temps */
     struct rh_ld_extras extras;
-    struct rh_words wrappable, wraps; /* in a static program: may be wrapped, will be */
+    struct rh_wordlist wrappable, wraps; /* in a static program: may be wrapped, will be */
     struct rh_child instrument;
 };
 
@@ -34,7 +34,7 @@ static enum rh_status read_wrappable(struct attempt *attempt)
     struct rh_strbuf text = RH_STRBUF_INIT;
     enum rh_status status = rh_fs_read(rh_link_own_file(attempt->link, "wrapped-symbols"), &text);
     if (status == RH_OK)
-        rh_words_split(&attempt->wrappable, &attempt->link->ld.arena, rh_strbuf_text(&text));
+        rh_wordlist_split(&attempt->wrappable, &attempt->link->ld.arena, rh_strbuf_text(&text));
     rh_strbuf_release(&text);
     attempt->extras.traces = &attempt->wrappable;
     return status;
@@ -53,7 +53,7 @@ static enum rh_status choose_extras(struct attempt *attempt)
 
 static enum rh_status merge(struct attempt *attempt)
 {
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     struct rh_link *link = attempt->link;
     rh_ld_make_merge(&link->ld, link->lld, &attempt->extras, attempt->merged, &argv);
     enum rh_status status = rh_link_run(link, &argv);
@@ -66,7 +66,7 @@ static enum rh_status merge(struct attempt *attempt)
     return RH_OK;
 }
 
-static void add_instrument_words(struct attempt *attempt, struct rh_words *argv)
+static void add_instrument_words(struct attempt *attempt, struct rh_wordlist *argv)
 {
     struct rh_link *link = attempt->link;
     struct rh_ld *ld = &link->ld;
@@ -119,7 +119,7 @@ static const char *read_answer(struct attempt *attempt)
         said = rh_arena_strdup(&attempt->link->ld.arena, rh_strbuf_text(&line));
         if (strncmp(said, doing, sizeof doing - 1) != 0)
             break;
-        rh_waiting_for(said + sizeof doing - 1);
+        rh_ticker_say(said + sizeof doing - 1);
         said = NULL;
         rh_strbuf_reset(&line);
     }
@@ -143,7 +143,7 @@ static enum rh_status await_object(struct attempt *attempt)
 
 static enum rh_status instrument(struct attempt *attempt)
 {
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     add_instrument_words(attempt, &argv);
     rh_link_log(&argv);
     enum rh_status status = rh_child_start(&attempt->instrument, &argv, RH_CHILD_TALK);
@@ -153,9 +153,9 @@ static enum rh_status instrument(struct attempt *attempt)
 
 static enum rh_status link_final(struct attempt *attempt)
 {
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     struct rh_link *link = attempt->link;
-    rh_waiting_for("linking");
+    rh_ticker_say("linking");
     rh_ld_make_final(&link->ld, link->lld, &attempt->extras, &argv);
     enum rh_status status = rh_link_run(link, &argv);
     rh_vec_free(&argv);
@@ -225,8 +225,8 @@ enum rh_link_end rh_link_instrumented(struct rh_link *link)
 {
     struct attempt attempt = {.link = link};
     enum rh_link_end end = RH_LINK_NOTHING;
-    rh_waiting_begin(link->ld.output);
-    rh_waiting_for("merging");
+    rh_ticker_begin(link->ld.output);
+    rh_ticker_say("merging");
     enum rh_status status = prepare(&attempt);
     if (status == RH_OK)
         status = merge(&attempt);
@@ -236,7 +236,7 @@ enum rh_link_end rh_link_instrumented(struct rh_link *link)
         attempt.extras.program = rh_arena_printf(&link->ld.arena, "%s/program.o", link->temps);
         end = build_from_merged(&attempt);
     }
-    rh_waiting_end();
+    rh_ticker_end();
     rh_vec_free(&attempt.wrappable);
     rh_vec_free(&attempt.wraps);
     return end;
@@ -255,7 +255,7 @@ static void hide_object(struct rh_ld *ld, const char *name, struct rh_strbuf *na
 
 void rh_link_hide_assembly(struct rh_link *link, struct rh_strbuf *names)
 {
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     rh_vec_push(&argv, rh_link_own_file(link, "racehive-instrument"));
     rh_vec_push(&argv, "--has-asm");
     size_t before = argv.len;

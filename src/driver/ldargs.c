@@ -183,7 +183,7 @@ static bool fits(const struct row *row, const char *word, const char **joined, b
 }
 
 /* Reads the argument that begins at words[at]; returns how many words it has. */
-static size_t read_arg(const struct rh_words *words, size_t at, struct rh_ld_arg *arg)
+static size_t read_arg(const struct rh_wordlist *words, size_t at, struct rh_ld_arg *arg)
 {
     const char *word = words->data[at];
     *arg = (struct rh_ld_arg){.role = RH_LD_INPUT, .words = {word}, .word_count = 1, .value = word};
@@ -332,7 +332,7 @@ static void add_default_paths(struct rh_ld *ld)
 void rh_ld_parse(struct rh_ld *ld, size_t argc, const char *const *argv)
 {
     *ld = (struct rh_ld){.output = "a.out", .emulation = "elf_x86_64", .lto_level = "2"};
-    rh_words_expand(&ld->words, &ld->arena, argc, argv);
+    rh_wordlist_expand(&ld->words, &ld->arena, argc, argv);
     struct parse_state state = {0};
     for (size_t at = 0; at < ld->words.len;) {
         struct rh_ld_arg arg;

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/vec.h"
-#include "driver/words.h"
+#include "driver/wordlist.h"
 
 #include <stdbool.h>
 
@@ -69,9 +69,9 @@ struct rh_ld_args RH_VEC_BODY(struct rh_ld_arg);
 
 struct rh_ld {
     struct rh_arena arena;
-    struct rh_words words;
+    struct rh_wordlist words;
     struct rh_ld_args args;
-    struct rh_words library_paths; /* as given, then those that need no giving */
+    struct rh_wordlist library_paths; /* as given, then those that need no giving */
     size_t given_paths;
     const char *output;
     const char *emulation;

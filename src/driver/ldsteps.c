@@ -27,7 +27,7 @@ static bool is_dropped(const struct rh_ld *ld, const struct rh_ld_arg *arg, enum
 }
 
 static void push_arg(const struct rh_ld *ld, const struct rh_ld_arg *arg, enum step step,
-                     struct rh_words *argv)
+                     struct rh_wordlist *argv)
 {
     if (is_dropped(ld, arg, step))
         return;
@@ -56,7 +56,8 @@ static size_t find_anchor(const struct rh_ld *ld)
     return at;
 }
 
-static void push_extras(struct rh_ld *ld, const struct rh_ld_extras *extras, struct rh_words *argv)
+static void push_extras(struct rh_ld *ld, const struct rh_ld_extras *extras,
+                        struct rh_wordlist *argv)
 {
     const char *const objects[] = {extras->program, extras->glue};
     for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++)
@@ -73,14 +74,14 @@ static void push_extras(struct rh_ld *ld, const struct rh_ld_extras *extras, str
  * Where lld is stricter than GNU ld, which most programs were written for, it is made to yield; and
  * a full disk, on which a mapped file would crash it, must be an error like any other.
  */
-static void push_lld(const char *linker, struct rh_words *argv)
+static void push_lld(const char *linker, struct rh_wordlist *argv)
 {
     rh_vec_push(argv, linker);
     rh_vec_push(argv, "--undefined-version");
     rh_vec_push(argv, "--no-mmap-output-file");
 }
 
-static void push_default_paths(struct rh_ld *ld, struct rh_words *argv)
+static void push_default_paths(struct rh_ld *ld, struct rh_wordlist *argv)
 {
     for (size_t i = ld->given_paths; i < ld->library_paths.len; i++)
         rh_vec_push(argv, rh_arena_printf(&ld->arena, "-L%s", ld->library_paths.data[i]));
@@ -92,7 +93,7 @@ static void push_default_paths(struct rh_ld *ld, struct rh_words *argv)
  * had the runtime been there before, nothing would be.
  */
 static void push_all(struct rh_ld *ld, const struct rh_ld_extras *extras, enum step step,
-                     struct rh_words *argv)
+                     struct rh_wordlist *argv)
 {
     size_t anchor = extras ? find_anchor(ld) : ld->args.len;
     for (size_t i = 0; i < ld->args.len; i++) {
@@ -105,7 +106,7 @@ static void push_all(struct rh_ld *ld, const struct rh_ld_extras *extras, enum s
 }
 
 void rh_ld_make_merge(struct rh_ld *ld, const char *linker, const struct rh_ld_extras *extras,
-                      const char *output, struct rh_words *argv)
+                      const char *output, struct rh_wordlist *argv)
 {
     push_lld(linker, argv);
     push_all(ld, extras, STEP_MERGE, argv);
@@ -117,7 +118,7 @@ void rh_ld_make_merge(struct rh_ld *ld, const char *linker, const struct rh_ld_e
 }
 
 void rh_ld_make_final(struct rh_ld *ld, const char *linker, const struct rh_ld_extras *extras,
-                      struct rh_words *argv)
+                      struct rh_wordlist *argv)
 {
     push_lld(linker, argv);
     push_all(ld, extras, STEP_FINAL, argv);
@@ -130,7 +131,7 @@ void rh_ld_make_final(struct rh_ld *ld, const char *linker, const struct rh_ld_e
 }
 
 void rh_ld_make_native(struct rh_ld *ld, const char *linker, enum rh_ld_linker kind,
-                       struct rh_words *argv)
+                       struct rh_wordlist *argv)
 {
     if (kind == RH_LD_LLD)
         push_lld(linker, argv);

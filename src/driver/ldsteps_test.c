@@ -29,7 +29,7 @@ static struct rh_ld_arg *set_content(struct rh_ld *ld, const char *value,
     return NULL;
 }
 
-static void assert_line(struct rh_words *argv, const char *expected)
+static void assert_line(struct rh_wordlist *argv, const char *expected)
 {
     struct rh_strbuf line = RH_STRBUF_INIT;
     rh_vec_each (const char *, word, argv)
@@ -43,7 +43,7 @@ static void plain_program(void **state)
 {
     (void)state;
     struct rh_ld ld;
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     PARSE(&ld, "-dynamic-linker", "ld.so", "-o", "out", "crt1.o", "-plugin", "gold.so",
           "-plugin-opt=O2", "a.o", "n.o", "b.o", "-Map=m", "--fat-lto-objects", "-lc");
     set_content(&ld, "a.o", RH_LD_BITCODE);
@@ -72,7 +72,7 @@ static void shared_library(void **state)
 {
     (void)state;
     struct rh_ld ld;
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     const struct rh_ld_extras extras = {"PROGRAM", NULL, "GLUE", NULL, NULL};
     PARSE(&ld, "-shared", "--build-id=none", "a.o");
     set_content(&ld, "a.o", RH_LD_BITCODE);
@@ -85,9 +85,9 @@ static void static_program_wraps(void **state)
 {
     (void)state;
     struct rh_ld ld;
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     const char *names[] = {"one", "two"};
-    struct rh_words wraps = {names, 2, 2};
+    struct rh_wordlist wraps = {names, 2, 2};
     const struct rh_ld_extras tracing = {NULL, "RT", "GLUE", &wraps, NULL};
     const struct rh_ld_extras extras = {"PROGRAM", "RT", "GLUE", NULL, &wraps};
     PARSE(&ld, "-static", "--build-id", "a.o");
@@ -106,7 +106,7 @@ static void archives_and_libraries(void **state)
 {
     (void)state;
     struct rh_ld ld;
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     PARSE(&ld, "--build-id", "-static", "n.o", "-lmixed", "pure.a", "native.a");
     set_content(&ld, "mixed", RH_LD_MIXED_ARCHIVE)->native_path = "COPY";
     set_content(&ld, "pure.a", RH_LD_BITCODE);
@@ -120,7 +120,7 @@ static void program_stays_out_of_start_lib(void **state)
 {
     (void)state;
     struct rh_ld ld;
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     PARSE(&ld, "--build-id", "-static", "--start-lib", "n.o", "a.o", "--end-lib", "b.o");
     set_content(&ld, "a.o", RH_LD_BITCODE);
     set_content(&ld, "b.o", RH_LD_BITCODE);
@@ -134,7 +134,7 @@ static void hidden_objects_are_native(void **state)
 {
     (void)state;
     struct rh_ld ld;
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     PARSE(&ld, "--build-id", "-static", "a.o", "b.o");
     struct rh_ld_arg *hidden = set_content(&ld, "a.o", RH_LD_BITCODE);
     hidden->hidden = true;
@@ -152,7 +152,7 @@ static void default_paths_are_for_lld(void **state)
 {
     (void)state;
     struct rh_ld ld;
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     const char *const words[] = {"a.o", "-Lmine"};
     rh_ld_parse(&ld, 2, words);
     rh_ld_make_native(&ld, "lld", RH_LD_LLD, &argv);

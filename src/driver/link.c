@@ -35,7 +35,7 @@ const char *rh_link_own_file(struct rh_link *link, const char *name)
     return rh_arena_printf(&link->ld.arena, "%s/%s", link->folder, name);
 }
 
-void rh_link_log(const struct rh_words *argv)
+void rh_link_log(const struct rh_wordlist *argv)
 {
     if (!rh_log_verbose())
         return;
@@ -48,7 +48,7 @@ void rh_link_log(const struct rh_words *argv)
     rh_strbuf_release(&line);
 }
 
-static size_t measure(const struct rh_words *argv)
+static size_t measure(const struct rh_wordlist *argv)
 {
     size_t total = 0;
     rh_vec_each (const char *, word, argv)
@@ -69,12 +69,12 @@ static bool write_whole(int fd, const struct rh_strbuf *text)
 }
 
 /* Puts all words but the first into a response file in memory that the child inherits as *fd. */
-static enum rh_status shorten(struct rh_link *link, const struct rh_words *argv,
-                              struct rh_words *shorter, int *fd)
+static enum rh_status shorten(struct rh_link *link, const struct rh_wordlist *argv,
+                              struct rh_wordlist *shorter, int *fd)
 {
-    struct rh_words rest = {argv->data + 1, argv->len - 1, argv->len - 1};
+    struct rh_wordlist rest = {argv->data + 1, argv->len - 1, argv->len - 1};
     struct rh_strbuf text = RH_STRBUF_INIT;
-    rh_words_join(&rest, &text);
+    rh_wordlist_join(&rest, &text);
     *fd = memfd_create("racehive-response", 0);
     bool good = *fd >= 0 && write_whole(*fd, &text);
     rh_strbuf_release(&text);
@@ -92,7 +92,7 @@ void rh_link_forget(struct rh_link *link)
     link->status = 1;
 }
 
-static enum rh_status run(struct rh_link *link, const struct rh_words *argv)
+static enum rh_status run(struct rh_link *link, const struct rh_wordlist *argv)
 {
     struct rh_child child;
     struct rh_proc_result result;
@@ -108,12 +108,12 @@ static enum rh_status run(struct rh_link *link, const struct rh_words *argv)
     return status == RH_OK || !*error ? status : rh_fail(status, "%s", error);
 }
 
-enum rh_status rh_link_run(struct rh_link *link, const struct rh_words *argv)
+enum rh_status rh_link_run(struct rh_link *link, const struct rh_wordlist *argv)
 {
     rh_link_log(argv);
     if (measure(argv) <= MAX_COMMAND_LINE)
         return run(link, argv);
-    struct rh_words shorter = RH_VEC_INIT;
+    struct rh_wordlist shorter = RH_VEC_INIT;
     int fd = -1;
     enum rh_status status = shorten(link, argv, &shorter, &fd);
     if (status == RH_OK)

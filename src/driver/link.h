@@ -50,7 +50,7 @@ enum rh_status rh_link_make_temps(struct rh_link *link);
 const char *rh_link_own_file(struct rh_link *link, const char *name);
 
 /* Runs a linker or another tool and waits; `out` and `err` are then what it said. */
-enum rh_status rh_link_run(struct rh_link *link, const struct rh_words *argv);
+enum rh_status rh_link_run(struct rh_link *link, const struct rh_wordlist *argv);
 
 /* Empties `out` and `err`. */
 void rh_link_forget(struct rh_link *link);
@@ -59,7 +59,7 @@ void rh_link_forget(struct rh_link *link);
 void rh_link_show(struct rh_link *link);
 
 /* Shows a command line in verbose mode. */
-void rh_link_log(const struct rh_words *argv);
+void rh_link_log(const struct rh_wordlist *argv);
 
 /* The first line in `text` that tells of an error, in the link's arena; "" if it has no line. */
 const char *rh_link_first_error(struct rh_link *link, const char *text);

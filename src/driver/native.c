@@ -15,7 +15,7 @@ static enum rh_status run_linker(struct rh_link *link, enum rh_ld_linker kind)
     if (kind == RH_LD_SYSTEM)
         status = rh_tools_find_linker(link->settings.linker, &found);
     if (status == RH_OK) {
-        struct rh_words argv = RH_VEC_INIT;
+        struct rh_wordlist argv = RH_VEC_INIT;
         rh_ld_make_native(&link->ld, found ? found : link->lld, kind, &argv);
         status = rh_link_run(link, &argv);
         rh_vec_free(&argv);

@@ -10,7 +10,7 @@
 #include "driver/archive.h"
 #include "driver/child.h"
 #include "driver/ldsteps.h"
-#include "driver/object.h"
+#include "driver/objfile.h"
 #include "driver/tools.h"
 
 #include <stdlib.h>
@@ -20,16 +20,16 @@
 /* The bitcode found so far, in files of its own. */
 struct parts {
     struct rh_link *link;
-    struct rh_words files;
+    struct rh_wordlist files;
     const char *without; /* the first input that has none */
 };
 
 static enum rh_status add_part(struct parts *parts, const char *name, const void *data, size_t len)
 {
-    struct rh_object object;
-    rh_object_inspect(&object, data, len);
-    if (!rh_object_has_bitcode(&object)) {
-        if (!parts->without && object.kind != RH_OBJECT_OTHER)
+    struct rh_objfile object;
+    rh_objfile_inspect(&object, data, len);
+    if (!rh_objfile_has_bitcode(&object)) {
+        if (!parts->without && object.kind != RH_OBJFILE_OTHER)
             parts->without = rh_arena_strdup(&parts->link->ld.arena, name);
         return RH_OK;
     }
@@ -111,7 +111,7 @@ static enum rh_status merge(struct parts *parts, const char **merged)
     if (parts->files.len == 1)
         return RH_OK;
     *merged = rh_arena_printf(&link->ld.arena, "%s/all.bc", link->temps);
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     rh_vec_push(&argv, rh_link_own_file(link, "racehive-instrument"));
     rh_vec_push(&argv, "--merge");
     rh_vec_push(&argv, rh_arena_printf(&link->ld.arena, "--object=%s", *merged));
@@ -128,7 +128,7 @@ static enum rh_status embed(struct rh_link *link, const char *bitcode)
     enum rh_status status = rh_tools_find(RH_OBJCOPY, &objcopy);
     if (status != RH_OK)
         return status;
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     rh_vec_push(&argv, objcopy);
     rh_vec_push(&argv, rh_arena_printf(&link->ld.arena, "--add-section=.llvm.lto=%s", bitcode));
     rh_vec_push(&argv, "--set-section-type=.llvm.lto=0x6fff4c0c");
@@ -169,7 +169,7 @@ static bool is_traced_by_user(const struct rh_ld *ld)
 
 enum rh_status rh_link_relocatable(struct rh_link *link)
 {
-    struct rh_words argv = RH_VEC_INIT;
+    struct rh_wordlist argv = RH_VEC_INIT;
     rh_ld_make_native(&link->ld, link->lld, RH_LD_LLD, &argv);
     rh_vec_push(&argv, "--trace");
     enum rh_status status = rh_link_run(link, &argv);

@@ -42,7 +42,8 @@ static bool is_defined_by_program(const char *trace, const char *symbol)
     return false;
 }
 
-void rh_wraps_choose(const struct rh_words *symbols, const char *trace, struct rh_words *wraps)
+void rh_wraps_choose(const struct rh_wordlist *symbols, const char *trace,
+                     struct rh_wordlist *wraps)
 {
     rh_vec_each (const char *, symbol, symbols)
         if (!is_defined_by_program(trace, *symbol))

@@ -8,10 +8,11 @@
 #ifndef RH_DRIVER_WRAPS_H
 #define RH_DRIVER_WRAPS_H
 
-#include "driver/words.h"
+#include "driver/wordlist.h"
 
 /* Adds to `wraps` those of `symbols` that no file of the program defines, as far as lld told with
  * --trace-symbol. */
-void rh_wraps_choose(const struct rh_words *symbols, const char *trace, struct rh_words *wraps);
+void rh_wraps_choose(const struct rh_wordlist *symbols, const char *trace,
+                     struct rh_wordlist *wraps);
 
 #endif

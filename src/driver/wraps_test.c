@@ -9,7 +9,7 @@ static void programs_own_functions_are_not_wrapped(void **state)
 {
     (void)state;
     const char *list[] = {"lock", "unlock", "try", "wait", "lock2", "post"};
-    struct rh_words symbols = {list, 6, 6}, wraps = RH_VEC_INIT;
+    struct rh_wordlist symbols = {list, 6, 6}, wraps = RH_VEC_INIT;
     rh_wraps_choose(&symbols,
                     "main.o: reference to lock\n"
                     "/lib/x/libc.a(lock.o): definition of lock\n"
@@ -31,7 +31,7 @@ static void all_are_wrapped_when_nothing_is_told(void **state)
 {
     (void)state;
     const char *list[] = {"lock", "unlock"};
-    struct rh_words symbols = {list, 2, 2}, wraps = RH_VEC_INIT;
+    struct rh_wordlist symbols = {list, 2, 2}, wraps = RH_VEC_INIT;
     rh_wraps_choose(&symbols, "", &wraps);
     assert_int_equal(wraps.len, 2);
     rh_vec_free(&wraps);

@@ -49,7 +49,7 @@ struct rh_flow *rh_flow_run(struct rh_module *m, const struct rh_pointsto *p,
     f->module = m;
     f->pointsto = p;
     f->is_library = o->is_library;
-    f->patience = o->patience;
+    f->deadline = o->deadline;
     f->fresh = rh_fresh_find(m);
     flow_sets_init(&f->alive_sets);
     flow_sets_init(&f->cell_sets);

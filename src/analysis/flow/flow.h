@@ -84,7 +84,7 @@ struct rh_flow;
 
 struct rh_flow_options {
     bool is_library;
-    struct rh_patience *patience; /* when lost, the result is worth nothing; may be NULL */
+    struct rh_deadline *deadline; /* once passed, the result is worth nothing; may be NULL */
 };
 
 struct rh_flow *rh_flow_run(struct rh_module *m, const struct rh_pointsto *p,

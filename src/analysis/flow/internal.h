@@ -227,7 +227,7 @@ struct flow_unstable {
 };
 
 struct rh_flow {
-    struct rh_patience *patience;
+    struct rh_deadline *deadline;
     struct rh_module *module;
     const struct rh_pointsto *pointsto;
     bool is_library;

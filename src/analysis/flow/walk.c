@@ -531,7 +531,7 @@ static void walk_context(struct rh_flow *f, uint32_t id)
 {
     struct flow_context *c = f->contexts.data[id];
     struct step w = {.f = f, .id = id, .c = c};
-    if (rh_patience_is_lost(f->patience))
+    if (rh_deadline_passed(f->deadline))
         return;
     struct flow_context before = *c;
     c->walking = true;
@@ -560,7 +560,7 @@ void flow_walk(struct rh_flow *f)
 {
     struct flow_context first = {.instance = RH_NO_INSTANCE, .thread = 0};
     enqueue(f, add_context(f, &first));
-    while (f->queue_at < f->queue.len && !rh_patience_is_lost(f->patience)) {
+    while (f->queue_at < f->queue.len && !rh_deadline_passed(f->deadline)) {
         uint32_t id = f->queue.data[f->queue_at++];
         f->contexts.data[id]->queued = false;
         walk_context(f, id);

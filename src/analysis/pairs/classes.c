@@ -118,7 +118,7 @@ static void keep_shared(const struct rh_pairs_work *w, const struct rh_idset *al
         if (!rh_pointsto_fits(w->pointsto, cell, tag))
             continue;
         if (o->kind != RH_OBJECT_FUNCTION && !o->is_const && o->value != NULL &&
-            rh_sharing_is_shared(w->sharing, c->object))
+            rh_escape_is_shared(w->escape, c->object))
             rh_idset_add(out, cell);
         else if (o->kind == RH_OBJECT_OUTSIDE)
             rh_idset_add(out, cell);
@@ -132,7 +132,7 @@ static enum rh_skip collect_facts(struct rh_pairs_work *w, const struct rh_acces
     const uint32_t *instances = rh_pointsto_instances_of(w->pointsto, a->inst->fn, &count);
     enum rh_skip why = RH_SKIP_NEVER_RUN;
     rh_vec_clear(&w->facts_now);
-    w->fresh_now = rh_sharing_is_fresh(w->sharing, a->inst, a->pointer);
+    w->fresh_now = rh_escape_is_fresh(w->escape, a->inst, a->pointer);
     w->vague_now = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct rh_idset *all = rh_pointsto_of(w->pointsto, instances[i], a->pointer);
@@ -166,7 +166,7 @@ static bool is_particular(const struct rh_pairs_work *w, const struct rh_access 
 {
     if (w->vague_now)
         return false;
-    if (rh_own_knows(w->own, a))
+    if (rh_perthread_knows(w->perthread, a))
         return true;
     rh_vec_each (const struct fact, fact, &w->facts_now)
         if (holds_locks(w, fact->ways))
@@ -235,7 +235,7 @@ void rh_pairs_classify(struct rh_pairs_work *w, uint32_t number)
         info.facts = rh_arena_array(&w->arena, struct fact, info.fact_count);
         memcpy(info.facts, w->facts_now.data, info.fact_count * sizeof *info.facts);
         rh_vec_push(&w->infos, info);
-        rh_vec_push(&w->out->classes, (struct rh_class){.closest = RH_PAIR_COUNT});
+        rh_vec_push(&w->out->classes, (struct rh_access_class){.closest = RH_PAIR_COUNT});
     }
     rh_vec_push(&w->out->classes.data[at].members, number);
     w->out->class_of[number] = at;

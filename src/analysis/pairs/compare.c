@@ -90,7 +90,7 @@ static enum rh_pair_fate judge(struct rh_pairs_work *w, uint32_t object, uint32_
     enum meeting meeting = meet(w, f->ways, g->ways);
     if (meeting == MEET_NEVER)
         return RH_PAIR_NOT_PARALLEL;
-    if (!f->vague && !g->vague && rh_own_parts(w->own, f->instance, x, g->instance, y))
+    if (!f->vague && !g->vague && rh_perthread_apart(w->perthread, f->instance, x, g->instance, y))
         return RH_PAIR_OWN;
     if (fresh && !is_racing(w, object, f, g))
         return RH_PAIR_UNPUBLISHED;

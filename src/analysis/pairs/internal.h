@@ -2,8 +2,8 @@
 #ifndef RH_ANALYSIS_PAIRS_INTERNAL_H
 #define RH_ANALYSIS_PAIRS_INTERNAL_H
 
-#include "analysis/pairs/own.h"
 #include "analysis/pairs/pairs.h"
+#include "analysis/pairs/perthread.h"
 #include "base/arena.h"
 #include "base/bitset.h"
 #include "base/map.h"
@@ -69,9 +69,9 @@ struct rh_pairs_work {
     struct rh_accesses *accesses;
     const struct rh_pointsto *pointsto;
     const struct rh_flow *flow;
-    const struct rh_sharing *sharing;
-    struct rh_own *own;
-    struct rh_patience *patience;
+    const struct rh_escape *escape;
+    struct rh_perthread *perthread;
+    struct rh_deadline *deadline;
     struct rh_pairs *out;
     struct rh_arena arena;
     RH_VEC(struct rh_idset) cells; /* interned */

@@ -107,7 +107,7 @@ static void join_classes(struct rh_pairs_work *w, const uint32_t *number, uint32
     struct rh_pairs *out = w->out;
     uint32_t done = 0;
     for (uint32_t i = 0; i < out->classes.len; i++) {
-        struct rh_class *c = &out->classes.data[i];
+        struct rh_access_class *c = &out->classes.data[i];
         if (number[i] == done) { /* the first of its kind moves down */
             done++;
             out->classes.data[number[i]] = *c;
@@ -119,7 +119,7 @@ static void join_classes(struct rh_pairs_work *w, const uint32_t *number, uint32
         rh_vec_free(&c->members);
     }
     out->classes.len = w->infos.len = count;
-    rh_vec_each (struct rh_class, c, &out->classes)
+    rh_vec_each (struct rh_access_class, c, &out->classes)
         if (c->closest != RH_PAIR_COUNT)
             c->closest_partner = number[c->closest_partner];
     for (size_t i = 0; i < w->accesses->all.len; i++)

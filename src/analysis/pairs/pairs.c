@@ -21,7 +21,7 @@ const char *rh_pair_name(enum rh_pair_fate fate)
 
 static void note(struct rh_pairs_work *w, uint32_t klass, enum rh_pair_fate fate, uint32_t partner)
 {
-    struct rh_class *c = &w->out->classes.data[klass];
+    struct rh_access_class *c = &w->out->classes.data[klass];
     if (c->closest == RH_PAIR_COUNT || fate > c->closest) {
         c->closest = fate;
         c->closest_partner = partner;
@@ -44,7 +44,7 @@ static void record_partners(struct rh_pairs_work *w, uint32_t klass)
     }
 }
 
-static enum rh_skip skip_of(const struct rh_class *c)
+static enum rh_skip skip_of(const struct rh_access_class *c)
 {
     if (c->is_candidate)
         return RH_SKIP_COUNT;
@@ -84,7 +84,7 @@ static void compare_all(struct rh_pairs_work *w, bool of_fresh)
     struct rh_pairs *out = w->out;
     w->of_fresh = of_fresh;
     memset(w->partners, 0, out->classes.len * sizeof *w->partners);
-    for (uint32_t i = 0; i < out->classes.len && !rh_patience_is_lost(w->patience); i++) {
+    for (uint32_t i = 0; i < out->classes.len && !rh_deadline_passed(w->deadline); i++) {
         rh_pairs_compare(w, i);
         record_partners(w, i);
     }
@@ -102,25 +102,25 @@ static void compare_fresh(struct rh_pairs_work *w)
         out->groups.len = groups;
         memcpy(out->pairs, others, sizeof others);
         compare_all(w, true);
-    } while (!rh_patience_is_lost(w->patience) && out->pairs[RH_PAIR_UNPUBLISHED] > 0 &&
+    } while (!rh_deadline_passed(w->deadline) && out->pairs[RH_PAIR_UNPUBLISHED] > 0 &&
              rh_pairs_find_racing(w));
 }
 
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
-                   const struct rh_flow *flow, const struct rh_sharing *sharing,
-                   struct rh_patience *patience, struct rh_pairs *out)
+                   const struct rh_flow *flow, const struct rh_escape *escape,
+                   struct rh_deadline *deadline, struct rh_pairs *out)
 {
     memset(out, 0, sizeof *out);
     struct rh_pairs_work *w = rh_calloc(1, sizeof *w);
     *w = (struct rh_pairs_work){.accesses = accesses,
                                 .pointsto = p,
                                 .flow = flow,
-                                .sharing = sharing,
-                                .patience = patience,
+                                .escape = escape,
+                                .deadline = deadline,
                                 .out = out};
     out->work = w;
     rh_vec_push(&w->objects, (struct rh_idset){0}); /* number MANY */
-    w->own = rh_own_find(p, flow, rh_sharing_fresh(sharing));
+    w->perthread = rh_perthread_find(p, flow, rh_escape_fresh(escape));
     out->class_of = rh_alloc_array(accesses->all.len, sizeof *out->class_of);
     for (uint32_t i = 0; i < accesses->all.len; i++)
         rh_pairs_classify(w, i);
@@ -159,7 +159,7 @@ void rh_pairs_release(struct rh_pairs *c)
         rh_idset_release(set);
     rh_vec_each (struct rh_idset, set, &w->objects)
         rh_idset_release(set);
-    rh_vec_each (struct rh_class, class, &c->classes)
+    rh_vec_each (struct rh_access_class, class, &c->classes)
         rh_vec_free(&class->members);
     free(w->touched);
     free(w->partners);
@@ -179,7 +179,7 @@ void rh_pairs_release(struct rh_pairs *c)
     rh_bitset_release(&w->emptied);
     rh_bitset_release(&w->told);
     rh_bitset_release(&w->waiting);
-    rh_own_free(w->own);
+    rh_perthread_free(w->perthread);
     rh_arena_release(&w->arena);
     rh_vec_free(&c->classes);
     rh_vec_free(&c->groups);

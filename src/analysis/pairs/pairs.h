@@ -10,7 +10,7 @@
  * candidate; each access that is in no candidate gets the reason (access.h) that came closest to
  * keeping it.
  *
- * A block that nobody else knows yet (sharing.h) is filled in peace only if it is then given away
+ * A block that nobody else knows yet (escape.h) is filled in peace only if it is then given away
  * in good order: when its address is stored where others look without a lock, what was written
  * before races with what they read. So accesses to fresh blocks are let off at first, and called
  * back when a store that is itself in a candidate, or an atomic weaker than release and acquire,
@@ -21,8 +21,8 @@
 
 #include "analysis/access.h"
 #include "analysis/flow/flow.h"
+#include "analysis/pairs/escape.h"
 #include "analysis/pointsto/pointsto.h"
-#include "analysis/pairs/sharing.h"
 #include "candidate/score.h"
 
 /* What happened to pairs of accesses that may touch the same memory, one of them writing: suffix,
@@ -44,7 +44,7 @@ enum rh_pair_fate {
 
 const char *rh_pair_name(enum rh_pair_fate fate);
 
-struct rh_class {
+struct rh_access_class {
     RH_VEC(uint32_t) members; /* accesses by number */
     bool is_candidate;        /* in some group */
     /* How the class came to be alone, if it is: the last filter a partner fell to, and that
@@ -63,7 +63,7 @@ struct rh_group {
 };
 
 struct rh_pairs {
-    RH_VEC(struct rh_class) classes;
+    RH_VEC(struct rh_access_class) classes;
     RH_VEC(struct rh_group) groups; /* best first; those that say the same stand together */
     uint32_t *class_of;             /* by access: its class, or UINT32_MAX */
     uint64_t pairs[RH_PAIR_COUNT];
@@ -72,8 +72,8 @@ struct rh_pairs {
 
 /* Also writes the reason of each access that is in no candidate into `accesses`. */
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
-                   const struct rh_flow *flow, const struct rh_sharing *sharing,
-                   struct rh_patience *patience, struct rh_pairs *out);
+                   const struct rh_flow *flow, const struct rh_escape *escape,
+                   struct rh_deadline *deadline, struct rh_pairs *out);
 void rh_pairs_release(struct rh_pairs *c);
 
 /* For people: who runs the class, the locks it holds, and what memory a group is about. */

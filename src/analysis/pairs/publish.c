@@ -84,7 +84,7 @@ bool rh_pairs_find_racing(struct rh_pairs_work *w)
 {
     bool grew = false;
     for (uint32_t i = 0; i < w->out->classes.len; i++) {
-        const struct rh_class *c = &w->out->classes.data[i];
+        const struct rh_access_class *c = &w->out->classes.data[i];
         const struct rh_access *first = w->infos.data[i].access;
         bool weak = rh_access_is_atomic(first) && !hands_over_in_order(first);
         if (!weak && !(c->is_candidate && rh_access_writes(first)))

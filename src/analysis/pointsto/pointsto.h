@@ -25,9 +25,9 @@
 #ifndef RH_ANALYSIS_POINTSTO_POINTSTO_H
 #define RH_ANALYSIS_POINTSTO_POINTSTO_H
 
+#include "analysis/deadline.h"
 #include "analysis/idset.h"
 #include "analysis/library.h"
-#include "analysis/patience.h"
 #include "ir/ir.h"
 
 enum rh_object_kind {
@@ -74,7 +74,7 @@ struct rh_pointsto;
 
 struct rh_pointsto_options {
     bool is_library;              /* a shared library: exported functions are called from outside */
-    struct rh_patience *patience; /* when lost, the result is worth nothing; may be NULL */
+    struct rh_deadline *deadline; /* once passed, the result is worth nothing; may be NULL */
 };
 
 /* Counters for people and tests. */

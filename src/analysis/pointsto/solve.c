@@ -542,14 +542,14 @@ void pt_solve(struct rh_pointsto *p)
             rank_nodes(p);
         begin_round(p);
         p->stats.rounds++;
-        while (p->heap.len && !rh_patience_is_lost(p->options.patience)) {
+        while (p->heap.len && !rh_deadline_passed(p->options.deadline)) {
             uint32_t n = heap_pop(p);
             p->current_rank = p->nodes.data[n].rank;
             if (pt_find(p, n) == n)
                 process(p, n);
         }
         p->current_rank = UINT32_MAX;
-        if (rh_patience_is_lost(p->options.patience))
+        if (rh_deadline_passed(p->options.deadline))
             return;
         read_pending(p);
     }

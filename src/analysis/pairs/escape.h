@@ -9,21 +9,21 @@
  * follows the pointer into functions that are only ever called with fresh blocks (a function that
  * fills in a new node), and out of functions that return nothing but fresh ones.
  */
-#ifndef RH_ANALYSIS_PAIRS_SHARING_H
-#define RH_ANALYSIS_PAIRS_SHARING_H
+#ifndef RH_ANALYSIS_PAIRS_ESCAPE_H
+#define RH_ANALYSIS_PAIRS_ESCAPE_H
 
 #include "analysis/access.h"
 #include "analysis/pointsto/pointsto.h"
 
-struct rh_sharing;
+struct rh_escape;
 
-struct rh_sharing *rh_sharing_find(struct rh_module *m, const struct rh_pointsto *p);
-void rh_sharing_free(struct rh_sharing *s);
-bool rh_sharing_is_shared(const struct rh_sharing *s, uint32_t object);
+struct rh_escape *rh_escape_find(struct rh_module *m, const struct rh_pointsto *p);
+void rh_escape_free(struct rh_escape *s);
+bool rh_escape_is_shared(const struct rh_escape *s, uint32_t object);
 struct rh_fresh;
-const struct rh_fresh *rh_sharing_fresh(const struct rh_sharing *s);
+const struct rh_fresh *rh_escape_fresh(const struct rh_escape *s);
 /* Is what `pointer` points to, where `inst` uses it, a block nobody else knows yet? */
-bool rh_sharing_is_fresh(const struct rh_sharing *s, const struct rh_value *inst,
-                         struct rh_value *pointer);
+bool rh_escape_is_fresh(const struct rh_escape *s, const struct rh_value *inst,
+                        struct rh_value *pointer);
 
 #endif

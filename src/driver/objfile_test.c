@@ -2,7 +2,7 @@
 #include "base/testing.h"
 
 #include "base/path.h"
-#include "driver/object.h"
+#include "driver/objfile.h"
 
 #include <elf.h>
 #include <string.h>
@@ -47,17 +47,17 @@ static void make_object(struct rh_strbuf *out, const char *name, const struct rh
     rh_strbuf_release(&names);
 }
 
-static enum rh_object_kind inspect(const struct rh_strbuf *file)
+static enum rh_objfile_kind inspect(const struct rh_strbuf *file)
 {
-    struct rh_object object;
-    rh_object_inspect(&object, file->data, file->len);
+    struct rh_objfile object;
+    rh_objfile_inspect(&object, file->data, file->len);
     return object.kind;
 }
 
-static enum rh_object_kind inspect_text(const char *text)
+static enum rh_objfile_kind inspect_text(const char *text)
 {
-    struct rh_object object;
-    rh_object_inspect(&object, text, strlen(text));
+    struct rh_objfile object;
+    rh_objfile_inspect(&object, text, strlen(text));
     return object.kind;
 }
 
@@ -66,13 +66,13 @@ static void kinds_go_by_magic(void **state)
     (void)state;
     struct rh_strbuf bitcode = RH_STRBUF_INIT;
     add_bitcode(&bitcode, 2);
-    assert_int_equal(inspect(&bitcode), RH_OBJECT_BITCODE);
-    assert_int_equal(inspect_text("\xDE\xC0\x17\x0B wrapped"), RH_OBJECT_BITCODE);
-    assert_int_equal(inspect_text("!<arch>\n"), RH_OBJECT_ARCHIVE);
-    assert_int_equal(inspect_text("!<thin>\n"), RH_OBJECT_ARCHIVE);
-    assert_int_equal(inspect_text("GROUP ( libc.so.6 )"), RH_OBJECT_OTHER);
-    assert_int_equal(inspect_text(""), RH_OBJECT_OTHER);
-    assert_int_equal(inspect_text("\177ELF"), RH_OBJECT_OTHER);
+    assert_int_equal(inspect(&bitcode), RH_OBJFILE_BITCODE);
+    assert_int_equal(inspect_text("\xDE\xC0\x17\x0B wrapped"), RH_OBJFILE_BITCODE);
+    assert_int_equal(inspect_text("!<arch>\n"), RH_OBJFILE_ARCHIVE);
+    assert_int_equal(inspect_text("!<thin>\n"), RH_OBJFILE_ARCHIVE);
+    assert_int_equal(inspect_text("GROUP ( libc.so.6 )"), RH_OBJFILE_OTHER);
+    assert_int_equal(inspect_text(""), RH_OBJFILE_OTHER);
+    assert_int_equal(inspect_text("\177ELF"), RH_OBJFILE_OTHER);
     rh_strbuf_release(&bitcode);
 }
 
@@ -82,10 +82,10 @@ static void fat_object_tells_where_its_bitcode_is(void **state)
     struct rh_strbuf bitcode = RH_STRBUF_INIT, file = RH_STRBUF_INIT;
     add_bitcode(&bitcode, 5);
     make_object(&file, ".llvm.lto", &bitcode);
-    struct rh_object object;
-    rh_object_inspect(&object, file.data, file.len);
-    assert_int_equal(object.kind, RH_OBJECT_FAT);
-    assert_true(rh_object_has_bitcode(&object));
+    struct rh_objfile object;
+    rh_objfile_inspect(&object, file.data, file.len);
+    assert_int_equal(object.kind, RH_OBJFILE_FAT);
+    assert_true(rh_objfile_has_bitcode(&object));
     assert_int_equal(object.bitcode_len, bitcode.len);
     assert_memory_equal(file.data + object.bitcode_at, bitcode.data, bitcode.len);
     rh_strbuf_release(&file);
@@ -101,7 +101,7 @@ static void other_names_are_native(void **state)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct rh_strbuf file = RH_STRBUF_INIT;
         make_object(&file, names[i], &bitcode);
-        assert_int_equal(inspect(&file), RH_OBJECT_NATIVE);
+        assert_int_equal(inspect(&file), RH_OBJFILE_NATIVE);
         rh_strbuf_release(&file);
     }
     rh_strbuf_release(&bitcode);
@@ -120,7 +120,7 @@ static void broken_bitcode_is_seen(void **state)
     for (size_t i = 0; i < 4; i++) {
         struct rh_strbuf file = RH_STRBUF_INIT;
         make_object(&file, ".llvm.lto", &contents[i]);
-        assert_int_equal(inspect(&file), RH_OBJECT_BROKEN);
+        assert_int_equal(inspect(&file), RH_OBJFILE_BROKEN);
         rh_strbuf_release(&file);
         rh_strbuf_release(&contents[i]);
     }
@@ -132,11 +132,11 @@ static void hidden_bitcode_leaves_a_native_object(void **state)
     struct rh_strbuf bitcode = RH_STRBUF_INIT, file = RH_STRBUF_INIT, copy = RH_STRBUF_INIT;
     add_bitcode(&bitcode, 5);
     make_object(&file, ".llvm.lto", &bitcode);
-    struct rh_object object;
-    rh_object_inspect(&object, file.data, file.len);
-    rh_object_hide_bitcode(&object, file.data, file.len, &copy);
+    struct rh_objfile object;
+    rh_objfile_inspect(&object, file.data, file.len);
+    rh_objfile_hide_bitcode(&object, file.data, file.len, &copy);
     assert_int_equal(copy.len, file.len);
-    assert_int_equal(inspect(&copy), RH_OBJECT_NATIVE);
+    assert_int_equal(inspect(&copy), RH_OBJFILE_NATIVE);
     rh_strbuf_release(&copy);
     rh_strbuf_release(&file);
     rh_strbuf_release(&bitcode);
@@ -150,19 +150,19 @@ static void damaged_objects_are_survived(void **state)
     add_bitcode(&bitcode, 2);
     make_object(&file, ".llvm.lto", &bitcode);
     for (size_t len = 0; len < file.len; len++) {
-        struct rh_object object;
+        struct rh_objfile object;
         char *exact = malloc(len + 1);
         memcpy(exact, file.data, len);
-        rh_object_inspect(&object, exact, len);
-        assert_int_not_equal(object.kind, RH_OBJECT_FAT);
+        rh_objfile_inspect(&object, exact, len);
+        assert_int_not_equal(object.kind, RH_OBJFILE_FAT);
         free(exact);
     }
     for (size_t at = SELFMAG; at < file.len; at++) {
         char *changed = malloc(file.len);
         memcpy(changed, file.data, file.len);
         changed[at] = (char)~changed[at];
-        struct rh_object object;
-        rh_object_inspect(&object, changed, file.len);
+        struct rh_objfile object;
+        rh_objfile_inspect(&object, changed, file.len);
         assert_true(object.bitcode_at + object.bitcode_len <= file.len);
         free(changed);
     }
@@ -184,7 +184,7 @@ static void many_sections_are_counted_elsewhere(void **state)
     header.e_shstrndx = SHN_XINDEX;
     memcpy(file.data, &header, sizeof header);
     memcpy(file.data + header.e_shoff, &first, sizeof first);
-    assert_int_equal(inspect(&file), RH_OBJECT_FAT);
+    assert_int_equal(inspect(&file), RH_OBJFILE_FAT);
     rh_strbuf_release(&file);
     rh_strbuf_release(&bitcode);
 }

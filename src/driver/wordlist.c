@@ -1,5 +1,5 @@
 /* Lists of words and response files. */
-#include "driver/words.h"
+#include "driver/wordlist.h"
 
 #include "base/fs.h"
 
@@ -40,7 +40,7 @@ static void read_word(const char **text, struct rh_strbuf *word)
     *text = at;
 }
 
-void rh_words_split(struct rh_words *words, struct rh_arena *arena, const char *text)
+void rh_wordlist_split(struct rh_wordlist *words, struct rh_arena *arena, const char *text)
 {
     struct rh_strbuf word = RH_STRBUF_INIT;
     for (;;) {
@@ -55,7 +55,7 @@ void rh_words_split(struct rh_words *words, struct rh_arena *arena, const char *
     rh_strbuf_release(&word);
 }
 
-static void expand(struct rh_words *words, struct rh_arena *arena, size_t count,
+static void expand(struct rh_wordlist *words, struct rh_arena *arena, size_t count,
                    const char *const *list, int nesting)
 {
     for (size_t i = 0; i < count; i++) {
@@ -64,21 +64,21 @@ static void expand(struct rh_words *words, struct rh_arena *arena, size_t count,
             rh_vec_push(words, list[i]);
             continue;
         }
-        struct rh_words inner = RH_VEC_INIT;
-        rh_words_split(&inner, arena, rh_strbuf_text(&text));
+        struct rh_wordlist inner = RH_VEC_INIT;
+        rh_wordlist_split(&inner, arena, rh_strbuf_text(&text));
         expand(words, arena, inner.len, inner.data, nesting - 1);
         rh_vec_free(&inner);
         rh_strbuf_release(&text);
     }
 }
 
-void rh_words_expand(struct rh_words *words, struct rh_arena *arena, size_t argc,
-                     const char *const *argv)
+void rh_wordlist_expand(struct rh_wordlist *words, struct rh_arena *arena, size_t argc,
+                        const char *const *argv)
 {
     expand(words, arena, argc, argv, MAX_NESTING);
 }
 
-void rh_words_join(const struct rh_words *words, struct rh_strbuf *text)
+void rh_wordlist_join(const struct rh_wordlist *words, struct rh_strbuf *text)
 {
     rh_vec_each (const char *, word, words) {
         rh_strbuf_addc(text, '"');

@@ -1,5 +1,5 @@
 /* Reading ELF headers and the outermost structure of LLVM bitcode. */
-#include "driver/object.h"
+#include "driver/objfile.h"
 
 #include <elf.h>
 #include <stdint.h>
@@ -92,13 +92,13 @@ static bool is_named(struct bytes file, const struct sections *sections, size_t 
            memcmp(file.data + sections->names_at + at, name, size) == 0;
 }
 
-static void inspect_elf(struct rh_object *object, struct bytes file)
+static void inspect_elf(struct rh_objfile *object, struct bytes file)
 {
     Elf64_Ehdr header;
     if (!read_at(file, 0, &header, sizeof header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL)
         return;
-    object->kind = RH_OBJECT_NATIVE;
+    object->kind = RH_OBJFILE_NATIVE;
     struct sections sections;
     Elf64_Shdr section;
     if (!find_sections(file, &header, &sections))
@@ -107,7 +107,7 @@ static void inspect_elf(struct rh_object *object, struct bytes file)
         if (!is_named(file, &sections, section.sh_name, ".llvm.lto") &&
             !is_named(file, &sections, section.sh_name, ".llvmbc"))
             continue;
-        object->kind = RH_OBJECT_BROKEN;
+        object->kind = RH_OBJFILE_BROKEN;
         object->section_at = sections.at + i * sizeof section;
         if (section.sh_type == SHT_NOBITS || section.sh_offset > file.len ||
             section.sh_size > file.len - section.sh_offset)
@@ -115,32 +115,32 @@ static void inspect_elf(struct rh_object *object, struct bytes file)
         object->bitcode_at = section.sh_offset;
         object->bitcode_len = section.sh_size;
         if (is_whole_bitcode((struct bytes){file.data + section.sh_offset, section.sh_size}))
-            object->kind = RH_OBJECT_FAT;
+            object->kind = RH_OBJFILE_FAT;
         return;
     }
 }
 
-void rh_object_inspect(struct rh_object *object, const void *bytes, size_t len)
+void rh_objfile_inspect(struct rh_objfile *object, const void *bytes, size_t len)
 {
     struct bytes file = {bytes, len};
-    *object = (struct rh_object){.kind = RH_OBJECT_OTHER};
+    *object = (struct rh_objfile){.kind = RH_OBJFILE_OTHER};
     if (is_bitcode(file)) {
-        object->kind = RH_OBJECT_BITCODE;
+        object->kind = RH_OBJFILE_BITCODE;
         object->bitcode_len = len;
     } else if (starts_with(file, "!<arch>\n", 8) || starts_with(file, "!<thin>\n", 8)) {
-        object->kind = RH_OBJECT_ARCHIVE;
+        object->kind = RH_OBJFILE_ARCHIVE;
     } else if (starts_with(file, ELFMAG, SELFMAG)) {
         inspect_elf(object, file);
     }
 }
 
-bool rh_object_has_bitcode(const struct rh_object *object)
+bool rh_objfile_has_bitcode(const struct rh_objfile *object)
 {
-    return object->kind == RH_OBJECT_FAT || object->kind == RH_OBJECT_BITCODE;
+    return object->kind == RH_OBJFILE_FAT || object->kind == RH_OBJFILE_BITCODE;
 }
 
-void rh_object_hide_bitcode(const struct rh_object *object, const void *bytes, size_t len,
-                            struct rh_strbuf *out)
+void rh_objfile_hide_bitcode(const struct rh_objfile *object, const void *bytes, size_t len,
+                             struct rh_strbuf *out)
 {
     size_t start = out->len;
     rh_strbuf_addn(out, bytes, len);

@@ -1,5 +1,5 @@
-/* Finds what threads of a class have for themselves: see own.h. */
-#include "analysis/pairs/own.h"
+/* Finds what threads of a class have for themselves: see perthread.h. */
+#include "analysis/pairs/perthread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ struct grant {
     const struct rh_loop *loop;
 };
 
-struct rh_own {
+struct rh_perthread {
     const struct rh_pointsto *pointsto;
     RH_VEC(struct grant) grants;
     struct rh_map by_entry; /* instance -> position in grants */
@@ -91,7 +91,8 @@ static bool is_made_outside(const struct rh_loop *loop, const struct rh_value *v
 
 /* --- grants --- */
 
-static const struct rh_effect *thread_effect(const struct rh_own *o, const struct rh_thread *t)
+static const struct rh_effect *thread_effect(const struct rh_perthread *o,
+                                             const struct rh_thread *t)
 {
     struct rh_call_targets call = rh_pointsto_call(o->pointsto, t->instance, t->call);
     if (call.library_count != 1 || call.count || call.unknown)
@@ -123,7 +124,8 @@ static bool grant_element(struct grant *g, const struct rh_value *argument)
             (in_main && g->part.base->kind == RH_VALUE_GLOBAL));
 }
 
-static void add_grant(struct rh_own *o, const struct rh_fresh *fresh, const struct rh_thread *t)
+static void add_grant(struct rh_perthread *o, const struct rh_fresh *fresh,
+                      const struct rh_thread *t)
 {
     const struct rh_effect *e = thread_effect(o, t);
     uint32_t entry;
@@ -150,10 +152,10 @@ static void add_grant(struct rh_own *o, const struct rh_fresh *fresh, const stru
     rh_vec_push(&o->grants, g);
 }
 
-struct rh_own *rh_own_find(const struct rh_pointsto *p, const struct rh_flow *flow,
-                           const struct rh_fresh *fresh)
+struct rh_perthread *rh_perthread_find(const struct rh_pointsto *p, const struct rh_flow *flow,
+                                       const struct rh_fresh *fresh)
 {
-    struct rh_own *o = rh_calloc(1, sizeof *o);
+    struct rh_perthread *o = rh_calloc(1, sizeof *o);
     o->pointsto = p;
     for (uint32_t i = 0; i < rh_flow_thread_count(flow); i++) {
         const struct rh_thread *t = rh_flow_thread(flow, i);
@@ -163,7 +165,7 @@ struct rh_own *rh_own_find(const struct rh_pointsto *p, const struct rh_flow *fl
     return o;
 }
 
-void rh_own_free(struct rh_own *o)
+void rh_perthread_free(struct rh_perthread *o)
 {
     if (!o)
         return;
@@ -188,7 +190,7 @@ static bool stays_in_part(const struct grant *g, const struct rh_access *a, int6
 }
 
 /* The grant whose part the access, in the thread's first function, certainly stays in. */
-static const struct grant *own_part(const struct rh_own *o, uint32_t instance,
+static const struct grant *own_part(const struct rh_perthread *o, uint32_t instance,
                                     const struct rh_access *a)
 {
     uint64_t at;
@@ -264,7 +266,7 @@ static bool is_creators(const struct grant *g, uint32_t instance, const struct r
     return is_before_start(g, a, &address) || is_after_join(g, a, &address);
 }
 
-bool rh_own_knows(const struct rh_own *o, const struct rh_access *a)
+bool rh_perthread_knows(const struct rh_perthread *o, const struct rh_access *a)
 {
     rh_vec_each (struct grant, g, &o->grants)
         if (g->call->fn == a->inst->fn ||
@@ -273,8 +275,8 @@ bool rh_own_knows(const struct rh_own *o, const struct rh_access *a)
     return false;
 }
 
-bool rh_own_parts(const struct rh_own *o, uint32_t a_instance, const struct rh_access *a,
-                  uint32_t b_instance, const struct rh_access *b)
+bool rh_perthread_apart(const struct rh_perthread *o, uint32_t a_instance,
+                        const struct rh_access *a, uint32_t b_instance, const struct rh_access *b)
 {
     const struct grant *x = own_part(o, a_instance, a), *y = own_part(o, b_instance, b);
     if (x && x == y)

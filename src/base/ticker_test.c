@@ -12,17 +12,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/waiting.h"
+#include "base/ticker.h"
 
 static char text[4096];
 
 static void work(unsigned milliseconds)
 {
-    rh_waiting_begin("prog");
-    rh_waiting_for("looking around");
+    rh_ticker_begin("prog");
+    rh_ticker_say("looking around");
     usleep(milliseconds * 1000);
-    rh_waiting_end();
-    rh_waiting_end();
+    rh_ticker_end();
+    rh_ticker_end();
 }
 
 /* What a process that works as long writes to its terminal. */

@@ -1,5 +1,5 @@
-/* Which objects are reachable by several threads: see sharing.h. */
-#include "analysis/pairs/sharing.h"
+/* Which objects are reachable by several threads: see escape.h. */
+#include "analysis/pairs/escape.h"
 
 #include <stdlib.h>
 
@@ -8,27 +8,27 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-struct rh_sharing {
+struct rh_escape {
     const struct rh_pointsto *pointsto;
     struct rh_bitset shared;
     RH_VEC(uint32_t) work;
     struct rh_fresh *fresh;
 };
 
-static void share_object(struct rh_sharing *s, uint32_t object)
+static void share_object(struct rh_escape *s, uint32_t object)
 {
     if (rh_bitset_set(&s->shared, object))
         rh_vec_push(&s->work, object);
 }
 
-static void share_cells(struct rh_sharing *s, const struct rh_idset *cells)
+static void share_cells(struct rh_escape *s, const struct rh_idset *cells)
 {
     uint32_t cell;
     for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);)
         share_object(s, rh_pointsto_cell(s->pointsto, cell)->object);
 }
 
-static void share_roots(struct rh_sharing *s)
+static void share_roots(struct rh_escape *s)
 {
     for (uint32_t i = 0; i < rh_pointsto_object_count(s->pointsto); i++) {
         enum rh_object_kind kind = rh_pointsto_object(s->pointsto, i)->kind;
@@ -41,14 +41,14 @@ static void share_roots(struct rh_sharing *s)
 }
 
 /* What a thread's first function is called with. */
-static void share_arguments(struct rh_sharing *s, uint32_t instance)
+static void share_arguments(struct rh_escape *s, uint32_t instance)
 {
     const struct rh_function *fn = rh_pointsto_instance(s->pointsto, instance)->fn;
     for (uint32_t i = 0; i < fn->arg_count; i++)
         share_cells(s, rh_pointsto_of(s->pointsto, instance, fn->args[i]));
 }
 
-static void share_starts(struct rh_sharing *s, uint32_t instance)
+static void share_starts(struct rh_escape *s, uint32_t instance)
 {
     const struct rh_function *fn = rh_pointsto_instance(s->pointsto, instance)->fn;
     for (uint32_t b = 0; b < fn->block_count; b++) {
@@ -62,9 +62,9 @@ static void share_starts(struct rh_sharing *s, uint32_t instance)
     }
 }
 
-struct rh_sharing *rh_sharing_find(struct rh_module *m, const struct rh_pointsto *p)
+struct rh_escape *rh_escape_find(struct rh_module *m, const struct rh_pointsto *p)
 {
-    struct rh_sharing *s = rh_calloc(1, sizeof *s);
+    struct rh_escape *s = rh_calloc(1, sizeof *s);
     struct rh_idset contents = RH_IDSET_INIT;
     s->pointsto = p;
     share_roots(s);
@@ -80,7 +80,7 @@ struct rh_sharing *rh_sharing_find(struct rh_module *m, const struct rh_pointsto
     return s;
 }
 
-void rh_sharing_free(struct rh_sharing *s)
+void rh_escape_free(struct rh_escape *s)
 {
     if (!s)
         return;
@@ -90,18 +90,18 @@ void rh_sharing_free(struct rh_sharing *s)
     free(s);
 }
 
-bool rh_sharing_is_shared(const struct rh_sharing *s, uint32_t object)
+bool rh_escape_is_shared(const struct rh_escape *s, uint32_t object)
 {
     return rh_bitset_test(&s->shared, object);
 }
 
-const struct rh_fresh *rh_sharing_fresh(const struct rh_sharing *s)
+const struct rh_fresh *rh_escape_fresh(const struct rh_escape *s)
 {
     return s->fresh;
 }
 
-bool rh_sharing_is_fresh(const struct rh_sharing *s, const struct rh_value *inst,
-                         struct rh_value *pointer)
+bool rh_escape_is_fresh(const struct rh_escape *s, const struct rh_value *inst,
+                        struct rh_value *pointer)
 {
     return rh_fresh_at(s->fresh, inst, pointer);
 }

@@ -1,5 +1,5 @@
-/* The line that says what takes so long: see waiting.h. */
-#include "base/waiting.h"
+/* The line that says what takes so long: see ticker.h. */
+#include "base/ticker.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -37,7 +37,7 @@ static void *show(void *unused)
     return NULL;
 }
 
-void rh_waiting_begin(const char *subject)
+void rh_ticker_begin(const char *subject)
 {
     if (!isatty(STDERR_FILENO))
         return;
@@ -51,14 +51,14 @@ void rh_waiting_begin(const char *subject)
     state.runs = pthread_create(&state.thread, NULL, show, NULL) == 0;
 }
 
-void rh_waiting_for(const char *what)
+void rh_ticker_say(const char *what)
 {
     pthread_mutex_lock(&state.lock);
     state.what = what;
     pthread_mutex_unlock(&state.lock);
 }
 
-void rh_waiting_end(void)
+void rh_ticker_end(void)
 {
     if (!state.runs)
         return;

@@ -8,24 +8,24 @@
  * argument) or after it has joined it (adding up results). Only accesses that certainly stay in the
  * part count: at a constant place from the argument, in the function the thread begins with.
  */
-#ifndef RH_ANALYSIS_PAIRS_OWN_H
-#define RH_ANALYSIS_PAIRS_OWN_H
+#ifndef RH_ANALYSIS_PAIRS_PERTHREAD_H
+#define RH_ANALYSIS_PAIRS_PERTHREAD_H
 
 #include "analysis/access.h"
 #include "analysis/flow/flow.h"
 #include "analysis/flow/fresh.h"
 #include "analysis/pointsto/pointsto.h"
 
-struct rh_own;
+struct rh_perthread;
 
-struct rh_own *rh_own_find(const struct rh_pointsto *p, const struct rh_flow *flow,
-                           const struct rh_fresh *fresh);
-void rh_own_free(struct rh_own *o);
+struct rh_perthread *rh_perthread_find(const struct rh_pointsto *p, const struct rh_flow *flow,
+                                       const struct rh_fresh *fresh);
+void rh_perthread_free(struct rh_perthread *o);
 /* Does it matter for this access where exactly in its function it stands? */
-bool rh_own_knows(const struct rh_own *o, const struct rh_access *a);
+bool rh_perthread_knows(const struct rh_perthread *o, const struct rh_access *a);
 /* Do the two accesses, in these instances, always touch different parts or happen in order, because
  * one of them (or each) is a thread's access to its own part? */
-bool rh_own_parts(const struct rh_own *o, uint32_t a_instance, const struct rh_access *a,
-                  uint32_t b_instance, const struct rh_access *b);
+bool rh_perthread_apart(const struct rh_perthread *o, uint32_t a_instance,
+                        const struct rh_access *a, uint32_t b_instance, const struct rh_access *b);
 
 #endif

@@ -2,11 +2,11 @@
 #include "base/testing.h"
 
 #include "base/path.h"
-#include "driver/words.h"
+#include "driver/wordlist.h"
 
 #include <string.h>
 
-static void assert_words(const struct rh_words *words, const char *const *expected, size_t count)
+static void assert_words(const struct rh_wordlist *words, const char *const *expected, size_t count)
 {
     assert_int_equal(words->len, count);
     for (size_t i = 0; i < count; i++)
@@ -23,8 +23,8 @@ static void split_honours_quotes_and_backslashes(void **state)
 {
     (void)state;
     struct rh_arena arena = RH_ARENA_INIT;
-    struct rh_words words = RH_VEC_INIT;
-    rh_words_split(&words, &arena, " a\t'b c' \"d 'e'\"\nf\\ g h\"i j\"k '' \\\\\r\n");
+    struct rh_wordlist words = RH_VEC_INIT;
+    rh_wordlist_split(&words, &arena, " a\t'b c' \"d 'e'\"\nf\\ g h\"i j\"k '' \\\\\r\n");
     ASSERT_WORDS(&words, "a", "b c", "d 'e'", "f g", "hi jk", "", "\\");
     rh_vec_free(&words);
     rh_arena_release(&arena);
@@ -34,11 +34,11 @@ static void join_is_undone_by_split(void **state)
 {
     (void)state;
     const char *list[] = {"plain", "", "a b", "q\"uote", "ap'os", "back\\slash", "new\nline"};
-    struct rh_words words = {list, sizeof list / sizeof list[0], 0}, again = RH_VEC_INIT;
+    struct rh_wordlist words = {list, sizeof list / sizeof list[0], 0}, again = RH_VEC_INIT;
     struct rh_strbuf text = RH_STRBUF_INIT;
     struct rh_arena arena = RH_ARENA_INIT;
-    rh_words_join(&words, &text);
-    rh_words_split(&again, &arena, rh_strbuf_text(&text));
+    rh_wordlist_join(&words, &text);
+    rh_wordlist_split(&again, &arena, rh_strbuf_text(&text));
     assert_words(&again, words.data, words.len);
     rh_vec_free(&again);
     rh_strbuf_release(&text);
@@ -56,8 +56,8 @@ static void expand_reads_files_in_files(void **state)
     char *word = rh_format("@%s", outer), *missing = rh_format("@%s/nosuch", (char *)*state);
     const char *argv[] = {"zero", word, "five", "@"};
     struct rh_arena arena = RH_ARENA_INIT;
-    struct rh_words words = RH_VEC_INIT;
-    rh_words_expand(&words, &arena, 4, argv);
+    struct rh_wordlist words = RH_VEC_INIT;
+    rh_wordlist_expand(&words, &arena, 4, argv);
     ASSERT_WORDS(&words, "zero", "one", "two", "three", "four", missing, "five", "@");
     rh_vec_free(&words);
     rh_arena_release(&arena);
@@ -77,8 +77,8 @@ static void expand_ends_on_a_circle(void **state)
     char *word = rh_format("@%s", path);
     const char *argv[] = {word};
     struct rh_arena arena = RH_ARENA_INIT;
-    struct rh_words words = RH_VEC_INIT;
-    rh_words_expand(&words, &arena, 1, argv);
+    struct rh_wordlist words = RH_VEC_INIT;
+    rh_wordlist_expand(&words, &arena, 1, argv);
     assert_true(words.len > 1);
     assert_string_equal(rh_vec_last(&words), word);
     rh_vec_free(&words);

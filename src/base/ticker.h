@@ -4,14 +4,14 @@
  *
  * A thread of its own writes it, so that the work need not know about it. One work at a time.
  */
-#ifndef RH_BASE_WAITING_H
-#define RH_BASE_WAITING_H
+#ifndef RH_BASE_TICKER_H
+#define RH_BASE_TICKER_H
 
 /* Begins work on `subject`, which must live until it ends. */
-void rh_waiting_begin(const char *subject);
+void rh_ticker_begin(const char *subject);
 /* What is being done now; the text must live until the next one. */
-void rh_waiting_for(const char *what);
+void rh_ticker_say(const char *what);
 /* Ends it; without a begin it does nothing. */
-void rh_waiting_end(void);
+void rh_ticker_end(void);
 
 #endif

@@ -8,40 +8,40 @@
  * Only headers are read, so inspecting a mapped file costs a few pages whatever its size. Every
  * offset that comes from a file is checked.
  */
-#ifndef RH_DRIVER_OBJECT_H
-#define RH_DRIVER_OBJECT_H
+#ifndef RH_DRIVER_OBJFILE_H
+#define RH_DRIVER_OBJFILE_H
 
 #include "base/strbuf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum rh_object_kind {
-    RH_OBJECT_OTHER,   /* nothing we know: a linker script, a file of another machine */
-    RH_OBJECT_NATIVE,  /* ELF object without bitcode */
-    RH_OBJECT_FAT,     /* ELF object with bitcode */
-    RH_OBJECT_BROKEN,  /* ELF object with bitcode that nobody can read, as `ld -r` makes them */
-    RH_OBJECT_BITCODE, /* bitcode alone */
-    RH_OBJECT_ARCHIVE
+enum rh_objfile_kind {
+    RH_OBJFILE_OTHER,   /* nothing we know: a linker script, a file of another machine */
+    RH_OBJFILE_NATIVE,  /* ELF object without bitcode */
+    RH_OBJFILE_FAT,     /* ELF object with bitcode */
+    RH_OBJFILE_BROKEN,  /* ELF object with bitcode that nobody can read, as `ld -r` makes them */
+    RH_OBJFILE_BITCODE, /* bitcode alone */
+    RH_OBJFILE_ARCHIVE
 };
 
-struct rh_object {
-    enum rh_object_kind kind;
+struct rh_objfile {
+    enum rh_objfile_kind kind;
     size_t bitcode_at; /* the bitcode in the file: of FAT, BROKEN and BITCODE */
     size_t bitcode_len;
     size_t section_at; /* the section's header in the file: of FAT and BROKEN */
 };
 
-void rh_object_inspect(struct rh_object *object, const void *bytes, size_t len);
+void rh_objfile_inspect(struct rh_objfile *object, const void *bytes, size_t len);
 
 /* Whether lld would take the object for bitcode and drop its machine code. */
-bool rh_object_has_bitcode(const struct rh_object *object);
+bool rh_objfile_has_bitcode(const struct rh_objfile *object);
 
 /*
  * Adds a copy of a FAT or BROKEN object whose section has another name and type, so that a linker
  * sees the machine code alone.
  */
-void rh_object_hide_bitcode(const struct rh_object *object, const void *bytes, size_t len,
-                            struct rh_strbuf *out);
+void rh_objfile_hide_bitcode(const struct rh_objfile *object, const void *bytes, size_t len,
+                             struct rh_strbuf *out);
 
 #endif
