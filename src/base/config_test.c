@@ -49,9 +49,9 @@ static void files_of_thread_sanitizer_are_read(void **state)
     (void)state;
     struct rh_config config;
     assert_int_equal(RH_OK, rh_config_parse(&config,
-                                         "# known\n\n  race:log_*  \r\nmutex:foo\nentry:^on_\n"
-                                         "race_top:stats\ncalled_from_lib:libz.so",
-                                         "x"));
+                                            "# known\n\n  race:log_*  \r\nmutex:foo\nentry:^on_\n"
+                                            "race_top:stats\ncalled_from_lib:libz.so",
+                                            "x"));
     assert_int_equal(config.rules.len, 3);
     assert_true(rh_config_matches(&config, RH_CONFIG_RACE, "log_line"));
     assert_true(rh_config_matches(&config, RH_CONFIG_RACE, "stats"));
@@ -68,12 +68,49 @@ static void other_lines_are_refused_with_their_number(void **state)
 {
     (void)state;
     struct rh_config config;
-    assert_int_equal(RH_ERR_INPUT, rh_config_parse(&config, "race:a\nlog_line\n", "my.conf"));
+    assert_int_equal(RH_ERR_USAGE, rh_config_parse(&config, "race:a\nlog_line\n", "my.conf"));
     assert_non_null(strstr(rh_error_text(), "my.conf:2: "));
-    assert_int_equal(RH_ERR_INPUT, rh_config_parse(&config, "\n\nrace:\n", "my.conf"));
+    assert_int_equal(RH_ERR_USAGE, rh_config_parse(&config, "\n\nrace:\n", "my.conf"));
     assert_non_null(strstr(rh_error_text(), "my.conf:3: "));
-    assert_int_equal(RH_ERR_INPUT, rh_config_parse(&config, "rase:foo", "my.conf"));
+    assert_int_equal(RH_ERR_USAGE, rh_config_parse(&config, "rase:foo", "my.conf"));
     assert_non_null(strstr(rh_error_text(), "'rase'"));
+}
+
+static void rules_may_expire(void **state)
+{
+    (void)state;
+    struct rh_config config;
+    assert_int_equal(RH_OK, rh_config_parse(&config,
+                                            "race:old  # until=2001-02-03 why=gone\n"
+                                            "race:new\t# until=2999-12-31\n"
+                                            "race:a#b # why=a name with a sign\n",
+                                            "x"));
+    assert_false(rh_config_matches(&config, RH_CONFIG_RACE, "old"));
+    assert_true(rh_config_matches(&config, RH_CONFIG_RACE, "new"));
+    assert_true(rh_config_matches(&config, RH_CONFIG_RACE, "a#b"));
+    assert_int_equal(config.expired, 1);
+    assert_int_equal(config.first_expired, 1);
+    rh_config_release(&config);
+    assert_int_equal(RH_ERR_USAGE, rh_config_parse(&config, "race:a # until=soon\n", "x"));
+    assert_non_null(strstr(rh_error_text(), "x:1: "));
+    assert_int_equal(RH_ERR_USAGE, rh_config_parse(&config, "race:a # until=2027-01-3x\n", "x"));
+    assert_int_equal(RH_ERR_USAGE, rh_config_parse(&config, "race: # why=no pattern\n", "x"));
+}
+
+static void what_is_not_supported_is_refused(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {"acquire:get:0", "release:put:0", "lock:grab:1",
+                                        "unlock:drop:1", "thread:spawn:2"};
+    struct rh_config config;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        assert_int_equal(RH_ERR_USAGE, rh_config_parse(&config, rules[i], "my.conf"));
+        assert_non_null(strstr(rh_error_text(), "my.conf:1: "));
+        assert_non_null(strstr(rh_error_text(), "not part of this version"));
+    }
+    assert_int_equal(RH_OK, rh_config_parse(&config, "thread:leaky_pool", "my.conf"));
+    assert_int_equal(config.rules.len, 0);
+    rh_config_release(&config);
 }
 
 int main(void)
@@ -82,6 +119,8 @@ int main(void)
         cmocka_unit_test(patterns_match_as_in_thread_sanitizer),
         cmocka_unit_test(files_of_thread_sanitizer_are_read),
         cmocka_unit_test(other_lines_are_refused_with_their_number),
+        cmocka_unit_test(rules_may_expire),
+        cmocka_unit_test(what_is_not_supported_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,9 @@ enum rh_status rh_linkstep_instrument(const struct rh_linkstep *o)
     enum rh_status status = o->config ? rh_fs_read(o->config, &w.config_text) : RH_OK;
     if (status == RH_OK)
         status = rh_config_parse(&w.config, rh_strbuf_text(&w.config_text), o->config);
+    if (w.config.expired)
+        rh_log_warn("%s:%u: this rule has expired (%u in all) and no longer applies", o->config,
+                    w.config.first_expired, w.config.expired);
     if (status == RH_OK)
         status = write_object(&w);
     if (status == RH_OK) {

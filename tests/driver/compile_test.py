@@ -303,6 +303,16 @@ class OwnOptions(DriverTest):
             self.cc("-O1", "-pthread", "--rh-config=conf", "a.c", "-o", "prog")
             self.assertEqual(self.candidates_of("prog"), left, rules)
 
+    def test_expired_suppressions_no_longer_hold(self):
+        self.write("a.c", COUNTS)
+        self.write("conf", "race:count_a # until=2001-01-31 why=mended\n"
+                           "race:count_b # until=2999-01-31 why=to be mended\n")
+        result = self.run_any(self.prefix.cc, "-O1", "-pthread", "--rh-config=conf", "a.c", "-o",
+                              "prog")
+        self.assertEqual(result.status, 0, result.err)
+        self.assertIn("conf:1: ", result.err)
+        self.assertEqual(self.candidates_of("prog"), {("count_a", "count_a")})
+
     def test_entries_are_called_by_threads_of_their_own(self):
         self.write("a.c", CALLED)
         self.cc("-O1", "-rdynamic", "a.c", "-o", "prog")
@@ -315,8 +325,8 @@ class OwnOptions(DriverTest):
         self.write("a.c", HELLO)
         self.write("conf", "race:a\nrace b\n")
         result = self.run_any(self.prefix.cc, "--rh-config=conf", "a.c", "-o", "prog")
-        self.assertEqual(result.status, 1)
-        self.assertRegex(result.err, r"\A[^\n]*error: conf:2: [^\n]+\n\Z")
+        self.assertEqual(result.status, 2)
+        self.assertRegex(result.err, r"\A[^\n]*error: conf:2: expected [^\n]+\n\Z")
         self.assertFalse(self.exists("prog"))
 
     def test_verbose_shows_the_steps(self):
