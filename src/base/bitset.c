@@ -46,32 +46,9 @@ bool rh_bitset_set(struct rh_bitset *set, size_t bit)
     return *word != before;
 }
 
-bool rh_bitset_clear(struct rh_bitset *set, size_t bit)
-{
-    if (!rh_bitset_test(set, bit))
-        return false;
-    set->words[bit / WORD_BITS] &= ~mask_of(bit);
-    return true;
-}
-
 bool rh_bitset_test(const struct rh_bitset *set, size_t bit)
 {
     return bit / WORD_BITS < set->len && (set->words[bit / WORD_BITS] & mask_of(bit)) != 0;
-}
-
-bool rh_bitset_union(struct rh_bitset *set, const struct rh_bitset *other)
-{
-    /* Room that `other` holds without members must not spread from set to set. */
-    size_t len = other->len;
-    while (len > 0 && other->words[len - 1] == 0)
-        len--;
-    ensure_words(set, len);
-    uint64_t added = 0;
-    for (size_t i = 0; i < len; i++) {
-        added |= other->words[i] & ~set->words[i];
-        set->words[i] |= other->words[i];
-    }
-    return added != 0;
 }
 
 size_t rh_bitset_count(const struct rh_bitset *set)

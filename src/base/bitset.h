@@ -29,14 +29,10 @@ struct rh_bitset {
 void rh_bitset_init(struct rh_bitset *set);
 void rh_bitset_release(struct rh_bitset *set);
 
-/* Both return whether the set changed. */
+/* Returns whether the set changed. */
 bool rh_bitset_set(struct rh_bitset *set, size_t bit);
-bool rh_bitset_clear(struct rh_bitset *set, size_t bit);
 
 bool rh_bitset_test(const struct rh_bitset *set, size_t bit);
-
-/* Adds all members of `other`; returns whether the set changed. */
-bool rh_bitset_union(struct rh_bitset *set, const struct rh_bitset *other);
 
 /* The number of members. */
 size_t rh_bitset_count(const struct rh_bitset *set);

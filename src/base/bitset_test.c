@@ -5,19 +5,17 @@
 static void test_empty_set(void **state)
 {
     (void)state;
-    struct rh_bitset set = RH_BITSET_INIT, other = RH_BITSET_INIT;
+    struct rh_bitset set = RH_BITSET_INIT;
     size_t at = 0, bit;
     assert_false(rh_bitset_test(&set, 0));
     assert_false(rh_bitset_test(&set, SIZE_MAX));
-    assert_false(rh_bitset_clear(&set, SIZE_MAX));
     assert_int_equal(rh_bitset_count(&set), 0);
     assert_false(rh_bitset_next(&set, &at, &bit));
-    assert_false(rh_bitset_union(&set, &other));
     assert_null(set.words);
     rh_bitset_release(&set);
 }
 
-static void test_set_clear_at_word_borders(void **state)
+static void test_set_at_word_borders(void **state)
 {
     (void)state;
     static const size_t bits[] = {0, 1, 62, 63, 64, 65, 127, 128, 1000, 100000};
@@ -36,44 +34,7 @@ static void test_set_clear_at_word_borders(void **state)
         assert_int_equal(bit, bits[i]);
     }
     assert_false(rh_bitset_next(&set, &at, &bit));
-    for (size_t i = 0; i < count; i++) {
-        assert_true(rh_bitset_clear(&set, bits[i]));
-        assert_false(rh_bitset_clear(&set, bits[i]));
-        assert_int_equal(rh_bitset_count(&set), count - i - 1);
-    }
     rh_bitset_release(&set);
-}
-
-static void test_union_says_whether_it_changed(void **state)
-{
-    (void)state;
-    struct rh_bitset small = RH_BITSET_INIT, large = RH_BITSET_INIT;
-    rh_bitset_set(&small, 3);
-    rh_bitset_set(&large, 3);
-    rh_bitset_set(&large, 500);
-    assert_true(rh_bitset_union(&small, &large));
-    assert_true(rh_bitset_test(&small, 500));
-    assert_false(rh_bitset_union(&small, &large));
-    assert_false(rh_bitset_union(&large, &small));
-    assert_false(rh_bitset_union(&small, &small));
-    rh_bitset_set(&small, 4);
-    assert_true(rh_bitset_union(&large, &small));
-    assert_int_equal(rh_bitset_count(&large), 3);
-    rh_bitset_release(&small);
-    rh_bitset_release(&large);
-}
-
-static void test_union_ignores_empty_room(void **state)
-{
-    (void)state;
-    struct rh_bitset small = RH_BITSET_INIT, large = RH_BITSET_INIT;
-    rh_bitset_set(&large, 100000);
-    rh_bitset_clear(&large, 100000);
-    rh_bitset_set(&large, 2);
-    assert_true(rh_bitset_union(&small, &large));
-    assert_int_equal(small.len, 1);
-    rh_bitset_release(&small);
-    rh_bitset_release(&large);
 }
 
 /* A worklist: bits set ahead of the walk are met, also when the set moves. */
@@ -87,10 +48,9 @@ static void test_setting_while_walking(void **state)
         assert_int_equal(bit, (size_t)1 << seen);
         if (bit < 4096)
             rh_bitset_set(&set, bit * 2);
-        rh_bitset_clear(&set, bit);
     }
     assert_int_equal(seen, 13);
-    assert_int_equal(rh_bitset_count(&set), 0);
+    assert_int_equal(rh_bitset_count(&set), 13);
     rh_bitset_release(&set);
 }
 
@@ -101,13 +61,11 @@ static void test_against_bytes(void **state)
     static bool model[BITS];
     struct rh_bitset set = RH_BITSET_INIT;
     uint32_t seed = 12345;
-    for (int step = 0; step < 50000; step++) {
+    for (int step = 0; step < BITS; step++) {
         seed = seed * 1664525 + 1013904223;
         size_t bit = (seed >> 8) % BITS;
-        bool on = seed >> 31;
-        bool changed = on ? rh_bitset_set(&set, bit) : rh_bitset_clear(&set, bit);
-        assert_int_equal(changed, model[bit] != on);
-        model[bit] = on;
+        assert_int_equal(rh_bitset_set(&set, bit), !model[bit]);
+        model[bit] = true;
     }
     size_t at = 0, bit, count = 0;
     for (size_t i = 0; i < BITS; i++) {
@@ -127,9 +85,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_empty_set),
-        cmocka_unit_test(test_set_clear_at_word_borders),
-        cmocka_unit_test(test_union_says_whether_it_changed),
-        cmocka_unit_test(test_union_ignores_empty_room),
+        cmocka_unit_test(test_set_at_word_borders),
         cmocka_unit_test(test_setting_while_walking),
         cmocka_unit_test(test_against_bytes),
     };

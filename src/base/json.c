@@ -142,13 +142,6 @@ void rh_json_string(struct rh_json *json, const char *text)
     flush(json);
 }
 
-void rh_json_int(struct rh_json *json, int64_t number)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, number);
-    write_value(json, text);
-}
-
 void rh_json_uint(struct rh_json *json, uint64_t number)
 {
     char text[32];

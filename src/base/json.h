@@ -57,7 +57,6 @@ void rh_json_end_array(struct rh_json *json);
 void rh_json_key(struct rh_json *json, const char *name);
 
 void rh_json_string(struct rh_json *json, const char *text); /* NULL becomes null */
-void rh_json_int(struct rh_json *json, int64_t number);
 void rh_json_uint(struct rh_json *json, uint64_t number);
 void rh_json_double(struct rh_json *json, double number); /* null unless finite */
 void rh_json_bool(struct rh_json *json, bool value);

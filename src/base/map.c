@@ -252,13 +252,6 @@ bool rh_strmap_put(struct rh_strmap *map, const char *key, void *value)
     return is_new;
 }
 
-const char *rh_strmap_intern(struct rh_strmap *map, const char *key)
-{
-    bool is_new;
-    size_t position = put_string(map, key, &is_new);
-    return map->entries[position].key;
-}
-
 bool rh_strmap_del(struct rh_strmap *map, const char *key)
 {
     size_t position = find_string(map, key, hash_string(key));

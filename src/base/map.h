@@ -85,9 +85,6 @@ bool rh_strmap_has(const struct rh_strmap *map, const char *key);
 /* Sets the key's value; true if the key is new. */
 bool rh_strmap_put(struct rh_strmap *map, const char *key, void *value);
 
-/* The map's own copy of `key`, added with a NULL value if absent; valid until deleted. */
-const char *rh_strmap_intern(struct rh_strmap *map, const char *key);
-
 /* Removes the key; true if it was there. */
 bool rh_strmap_del(struct rh_strmap *map, const char *key);
 

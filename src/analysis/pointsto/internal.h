@@ -129,7 +129,7 @@ struct instance {
 struct rh_pointsto {
     struct rh_module *module;
     struct rh_pointsto_options options;
-    struct rh_pointsto_stats stats;
+    uint64_t edges, rounds; /* so far */
     struct rh_layouts *layouts; /* types of heap objects belong to it */
     RH_VEC(struct node) nodes;
     RH_VEC(struct rh_cell) cells;

@@ -107,10 +107,6 @@ static void finish(struct rh_pointsto *p)
         if (p->objects.data[i].outside || i == p->outside_object)
             rh_idset_add(&p->outside_cells,
                          pt_cell(p, &(struct rh_cell){.object = i, .end = INT64_MAX}));
-    p->stats.nodes = p->nodes.len;
-    p->stats.objects = p->objects.len;
-    p->stats.cells = p->cells.len;
-    p->stats.instances = p->instances.len;
 }
 
 struct rh_pointsto *rh_pointsto_solve(struct rh_module *m, const struct rh_pointsto_options *o)
@@ -204,11 +200,6 @@ void rh_pointsto_free(struct rh_pointsto *p)
 }
 
 /* --- questions --- */
-
-void rh_pointsto_get_stats(const struct rh_pointsto *p, struct rh_pointsto_stats *out)
-{
-    *out = p->stats;
-}
 
 uint32_t rh_pointsto_instance_count(const struct rh_pointsto *p)
 {

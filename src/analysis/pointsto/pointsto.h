@@ -77,14 +77,8 @@ struct rh_pointsto_options {
     struct rh_deadline *deadline; /* once passed, the result is worth nothing; may be NULL */
 };
 
-/* Counters for people and tests. */
-struct rh_pointsto_stats {
-    uint64_t nodes, objects, cells, instances, edges, cycles_merged, rounds;
-};
-
 struct rh_pointsto *rh_pointsto_solve(struct rh_module *m, const struct rh_pointsto_options *o);
 void rh_pointsto_free(struct rh_pointsto *p);
-void rh_pointsto_get_stats(const struct rh_pointsto *p, struct rh_pointsto_stats *out);
 
 uint32_t rh_pointsto_instance_count(const struct rh_pointsto *p);
 const struct rh_instance *rh_pointsto_instance(const struct rh_pointsto *p, uint32_t id);

@@ -105,7 +105,7 @@ void pt_add_copy_edge(struct rh_pointsto *p, uint32_t from, uint32_t to)
     if (from == to || !rh_idset_add(&p->nodes.data[from].copies, to))
         return;
     p->new_edges++;
-    p->stats.edges++;
+    p->edges++;
     add_cells(p, to, &p->nodes.data[from].cells);
 }
 
@@ -178,7 +178,7 @@ void pt_add_shift_edge(struct rh_pointsto *p, uint32_t from, uint32_t to, const 
     }
     rh_vec_push(&p->nodes.data[from].shifts, edge);
     p->new_edges++;
-    p->stats.edges++;
+    p->edges++;
     shift_cells(p, &p->nodes.data[from].cells, &edge);
 }
 
@@ -300,7 +300,6 @@ static void merge(struct rh_pointsto *p, uint32_t from, uint32_t into)
 {
     struct node *a = &p->nodes.data[from], *b = &p->nodes.data[into];
     struct rh_idset all = RH_IDSET_INIT;
-    p->stats.cycles_merged++;
     /* What either has passed on, the other's edges and uses have not seen. */
     rh_idset_unite(&all, &a->cells);
     rh_idset_unite(&all, &a->news);
@@ -538,10 +537,10 @@ void pt_solve(struct rh_pointsto *p)
     p->current_rank = UINT32_MAX;
     read_pending(p);
     while (p->later.len) {
-        if (p->new_edges > p->stats.edges / 50 || p->stats.rounds % 8 == 0)
+        if (p->new_edges > p->edges / 50 || p->rounds % 8 == 0)
             rank_nodes(p);
         begin_round(p);
-        p->stats.rounds++;
+        p->rounds++;
         while (p->heap.len && !rh_deadline_passed(p->options.deadline)) {
             uint32_t n = heap_pop(p);
             p->current_rank = p->nodes.data[n].rank;
