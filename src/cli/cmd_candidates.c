@@ -163,12 +163,6 @@ enum rh_status rh_cmd_candidates(int argc, char **argv)
         .options = table,
     };
     struct rh_args args;
-    enum rh_status status = rh_args_parse(&command, argc, argv, &args);
-    if (status != RH_OK)
-        return status;
-    if (args.help) {
-        rh_args_print_help(&command, stdout);
-        return RH_OK;
-    }
-    return run(&args, &options);
+    enum rh_status status;
+    return rh_cli_parse(&command, argc, argv, &args, &status) ? run(&args, &options) : status;
 }

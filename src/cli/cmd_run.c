@@ -340,6 +340,15 @@ static uint64_t random_seed(void)
     return (uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 20 ^ (uint64_t)getpid() << 40;
 }
 
+static const char summary[] =
+    "Runs PROG, a program built with racehive-cc, and finds out which of its candidates\n"
+    "are races. Each run validates one candidate and watches some others. The results are\n"
+    "kept, so that later runs continue where earlier ones ended.";
+static const char examples[] =
+    "  racehive run --runs=64 ./bank\n"
+    "  racehive run --users=100 --jobs=4 ./bank 1000\n"
+    "  racehive run --runs=20 --json=races.json ./server --once < requests";
+
 enum rh_status rh_cmd_run(int argc, char **argv)
 {
     struct options options = {
@@ -394,23 +403,12 @@ enum rh_status rh_cmd_run(int argc, char **argv)
     const struct rh_command command = {
         .name = "racehive run",
         .synopsis = "[OPTIONS] PROG [ARGS...]",
-        .summary =
-            "Runs PROG, a program built with racehive-cc, and finds out which of its candidates\n"
-            "are races. Each run validates one candidate and watches some others. The results are\n"
-            "kept, so that later runs continue where earlier ones ended.",
-        .examples = "  racehive run --runs=64 ./bank\n"
-                    "  racehive run --users=100 --jobs=4 ./bank 1000\n"
-                    "  racehive run --runs=20 --json=races.json ./server --once < requests",
+        .summary = summary,
+        .examples = examples,
         .options = table,
         .stop_at_operand = true,
     };
     struct rh_args args;
-    enum rh_status status = rh_args_parse(&command, argc, argv, &args);
-    if (status != RH_OK)
-        return status;
-    if (args.help) {
-        rh_args_print_help(&command, stdout);
-        return RH_OK;
-    }
-    return run(&args, &options);
+    enum rh_status status;
+    return rh_cli_parse(&command, argc, argv, &args, &status) ? run(&args, &options) : status;
 }

@@ -239,13 +239,9 @@ enum rh_status rh_cmd_sites(int argc, char **argv)
         .options = table,
     };
     struct rh_args args;
-    enum rh_status status = rh_args_parse(&command, argc, argv, &args);
-    if (status != RH_OK)
+    enum rh_status status;
+    if (!rh_cli_parse(&command, argc, argv, &args, &status))
         return status;
-    if (args.help) {
-        rh_args_print_help(&command, stdout);
-        return RH_OK;
-    }
     if (args.argc != 1)
         return rh_fail(RH_ERR_USAGE, "%s (see 'racehive sites --help')",
                        args.argc == 0 ? "which program?" : "one program at a time");

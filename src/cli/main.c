@@ -59,6 +59,15 @@ static enum rh_status run_subcommand(int argc, char **argv)
     return fail_unknown(argv[0]);
 }
 
+bool rh_cli_parse(const struct rh_command *command, int argc, char **argv, struct rh_args *args,
+                  enum rh_status *status)
+{
+    *status = rh_args_parse(command, argc, argv, args);
+    if (*status == RH_OK && args->help)
+        rh_args_print_help(command, stdout);
+    return *status == RH_OK && !args->help;
+}
+
 static void print_help(const struct rh_command *command)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;

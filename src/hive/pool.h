@@ -1,22 +1,26 @@
 /*
  * Which candidates a run is asked about: the hive's assignment of tasks to runs.
  *
- * How it works: candidates enter the pool best first, as many as are worked on at a time. A run
- * gets one task that validates a candidate (or as many as are asked for) and, beside it, some that
- * only watch the context of others, which costs next to nothing and brings to light those worth a
- * run of their own. Validation goes by turns among the candidates whose sites have
- * met, which have most of them, those that may yet, and true races; in each of these, those with
- * the fewest attempts come first, the better score breaking ties, and chance those. What a
- * run shows of a site it says of all its candidates: screening seeks sites that run, and then goes
- * through the candidates of which both do, so that a program with far more candidates than runs has
- * its runs ask about code that runs. A candidate's
- * attempts differ: first without a pause, then steered to one order and the other by turns, with
- * pauses that grow as they are in vain, at an execution of the site chosen at random. A true race
- * is tried a few times more, to see what comes of it, and leaves the pool; all others stay, and are
- * tried again as long as runs are to be had.
+ * How it works: candidates enter the pool best first, up to the number that is worked on at a time.
+ * A run gets one task that validates a candidate (or as many as are asked for). Beside it, the run
+ * *screens* some others: it only watches whether their sites run and meet, which costs next to
+ * nothing and shows which are worth a run of their own.
  *
- * A user (an endpoint) of a simulated crowd keeps one candidate until it has an outcome or the
- * longest pause was in vain, and then gets the next.
+ * Validation rotates over three queues: candidates whose sites have met (most of the turns), those
+ * whose sites may still meet, and true races. Within a queue the fewest attempts come first, then
+ * the better score, then chance.
+ *
+ * If a site runs, that is recorded for every candidate that contains it. Screening first looks for
+ * sites that run, and then goes through the candidates of which both sites do. So a program with
+ * far more candidates than runs has its runs ask about code that runs.
+ *
+ * The attempts at one candidate differ: the first is made without a pause, the next ones steer to
+ * one order and the other in turn, at an execution of the site chosen at random. Each pause that
+ * times out makes the next one longer. A true race is tried a few more times, to see what comes of
+ * it, and leaves the pool. All others stay, and are tried again as long as there are runs.
+ *
+ * A simulated user (an endpoint) keeps one candidate until it has an outcome or has timed out at
+ * the longest pause, and then gets the next.
  */
 #ifndef RH_HIVE_POOL_H
 #define RH_HIVE_POOL_H
