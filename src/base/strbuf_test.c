@@ -1,7 +1,8 @@
 /* Tests of growable strings and their quoting. */
-#include "base/proc.h"
 #include "base/strbuf.h"
 #include "base/testing.h"
+
+#include <stdbool.h>
 
 #include <string.h>
 
@@ -222,9 +223,7 @@ static void test_quoted_words_survive_a_shell(void **state)
     rh_strbuf_add(&line, "printf %s ");
     rh_strbuf_add_quoted(&line, all);
     const char *argv[] = {"sh", "-c", line.data, NULL};
-    struct rh_proc_result result;
-    assert_int_equal(rh_proc_run(&(struct rh_proc){.argv = argv, .out = &out}, &result), RH_OK);
-    assert_int_equal(rh_proc_exit_status(&result), 0);
+    assert_int_equal(run_program(argv, &out), 0);
     assert_string_equal(rh_strbuf_text(&out), all);
     rh_strbuf_release(&line);
     rh_strbuf_release(&out);

@@ -75,6 +75,31 @@ static inline size_t count_entries(const char *folder)
                      rh_status_name(expected), rh_error_text());                                   \
     } while (0)
 
+/* Runs a program, adds its standard output to `out` unless that is NULL; returns its exit status,
+ * or 128 plus the signal that ended it. */
+static inline int run_program(const char *const *argv, struct rh_strbuf *out)
+{
+    int ends[2], status;
+    assert_return_code(pipe(ends), 0);
+    pid_t pid = fork();
+    assert_return_code(pid, 0);
+    if (pid == 0) {
+        if (out)
+            dup2(ends[1], STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execvp(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    close(ends[1]);
+    char bytes[4096];
+    for (ssize_t n; out && (n = read(ends[0], bytes, sizeof bytes)) > 0;)
+        rh_strbuf_addn(out, bytes, (size_t)n);
+    close(ends[0]);
+    assert_return_code(waitpid(pid, &status, 0), 0);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 /* Runs `body` in a child, adds what it says on standard error; returns its wait status. */
 static inline int sacrifice(void (*body)(void), struct rh_strbuf *said)
 {

@@ -251,7 +251,7 @@ static void add_held(int fd, struct rh_strbuf *into)
 }
 
 /* The child leaves the table before it is reaped: until then its id cannot be another's. */
-static enum rh_status reap(struct rh_child *child, struct rh_proc_result *result)
+static enum rh_status reap(struct rh_child *child, struct rh_child_end *end)
 {
     pid_t pid = atomic_load(&children[child->place].pid);
     siginfo_t info;
@@ -263,22 +263,37 @@ static enum rh_status reap(struct rh_child *child, struct rh_proc_result *result
     if (error != 0 || waitpid(pid, &status, 0) < 0)
         return rh_fail_errno(RH_ERR_IO, "cannot wait for a child process");
     if (WIFSIGNALED(status))
-        result->signal = WTERMSIG(status);
+        end->signal = WTERMSIG(status);
     else
-        result->exit_status = WEXITSTATUS(status);
+        end->exit_status = WEXITSTATUS(status);
     return RH_OK;
 }
 
-enum rh_status rh_child_wait(struct rh_child *child, struct rh_proc_result *result,
+enum rh_status rh_child_wait(struct rh_child *child, struct rh_child_end *end,
                              struct rh_strbuf *out, struct rh_strbuf *err)
 {
-    *result = (struct rh_proc_result){0};
+    *end = (struct rh_child_end){0};
     close_end(&child->to);
     close_end(&child->from);
-    enum rh_status status = reap(child, result);
-    result->interrupted = rh_child_interrupted();
+    enum rh_status status = reap(child, end);
+    end->interrupted = rh_child_interrupted();
     add_held(child->out, out);
     add_held(child->err, err);
     close_all(child);
     return status;
+}
+
+enum rh_status rh_child_check(const struct rh_child_end *end, const char *what)
+{
+    if (end->signal)
+        return rh_fail(RH_ERR_INPUT, "%s was killed by signal %d (%s)", what, end->signal,
+                       strsignal(end->signal));
+    if (end->exit_status)
+        return rh_fail(RH_ERR_INPUT, "%s ended with exit status %d", what, end->exit_status);
+    return RH_OK;
+}
+
+int rh_child_exit_status(const struct rh_child_end *end)
+{
+    return end->signal ? 128 + end->signal : end->exit_status;
 }

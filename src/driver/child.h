@@ -2,8 +2,7 @@
  * The children of racehive-ld: linkers whose output is held back until it is known to count, and
  * racehive-instrument, which is talked to while a linker runs.
  *
- * base/proc.h runs one child at a time and lets signals end the tool in between. Here children
- * overlap, and a signal must never end the tool before its temporary files are gone: from
+ * Children overlap, and a signal must never end the tool before its temporary files are gone: from
  * rh_child_guard() on, SIGINT, SIGQUIT, SIGTERM and SIGHUP are passed on to the linkers, start no
  * new children, and wait for the tool to end itself with rh_child_end_by_signal().
  *
@@ -13,10 +12,16 @@
 #ifndef RH_DRIVER_CHILD_H
 #define RH_DRIVER_CHILD_H
 
-#include "base/proc.h"
 #include "base/status.h"
 #include "base/strbuf.h"
 #include "driver/wordlist.h"
+
+/* How a child ended. */
+struct rh_child_end {
+    int exit_status; /* 0..255, meaningful when signal is 0 */
+    int signal;      /* the signal that killed it, or 0 */
+    int interrupted; /* the signal that the tool got meanwhile, or 0 */
+};
 
 struct rh_child {
     int place;    /* in the table of children */
@@ -51,7 +56,13 @@ enum rh_status rh_child_read_line(struct rh_child *child, struct rh_strbuf *line
 enum rh_status rh_child_write(struct rh_child *child, const char *text);
 
 /* Closes the pipes, waits for the child's end, and adds what was held to `out` and `err`. */
-enum rh_status rh_child_wait(struct rh_child *child, struct rh_proc_result *result,
+enum rh_status rh_child_wait(struct rh_child *child, struct rh_child_end *end,
                              struct rh_strbuf *out, struct rh_strbuf *err);
+
+/* RH_OK if the child ended with status 0, else RH_ERR_INPUT and a message naming `what`. */
+enum rh_status rh_child_check(const struct rh_child_end *end, const char *what);
+
+/* The end as a shell shows it: the exit status, or 128 plus the signal. */
+int rh_child_exit_status(const struct rh_child_end *end);
 
 #endif

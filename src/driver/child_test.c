@@ -17,14 +17,14 @@ static void output_is_held_back(void **state)
 {
     (void)state;
     struct rh_child child;
-    struct rh_proc_result result;
+    struct rh_child_end end;
     struct rh_strbuf out = RH_STRBUF_INIT, err = RH_STRBUF_INIT;
     start_shell(&child, "echo out; echo err >&2; exit 3", RH_CHILD_HOLD);
-    assert_int_equal(rh_child_wait(&child, &result, &out, &err), RH_OK);
+    assert_int_equal(rh_child_wait(&child, &end, &out, &err), RH_OK);
     assert_string_equal(rh_strbuf_text(&out), "out\n");
     assert_string_equal(rh_strbuf_text(&err), "err\n");
-    assert_int_equal(result.exit_status, 3);
-    assert_int_equal(result.signal, 0);
+    assert_int_equal(end.exit_status, 3);
+    assert_int_equal(end.signal, 0);
     rh_strbuf_release(&out);
     rh_strbuf_release(&err);
 }
@@ -33,17 +33,17 @@ static void two_children_overlap(void **state)
 {
     (void)state;
     struct rh_child talker, holder;
-    struct rh_proc_result result;
+    struct rh_child_end end;
     struct rh_strbuf line = RH_STRBUF_INIT, out = RH_STRBUF_INIT, err = RH_STRBUF_INIT;
     start_shell(&talker, "echo ready; read line; test \"$line\" = 'go on'", RH_CHILD_TALK);
     assert_int_equal(rh_child_read_line(&talker, &line), RH_OK);
     assert_string_equal(rh_strbuf_text(&line), "ready");
     start_shell(&holder, "echo held", RH_CHILD_HOLD);
-    assert_int_equal(rh_child_wait(&holder, &result, &out, &err), RH_OK);
+    assert_int_equal(rh_child_wait(&holder, &end, &out, &err), RH_OK);
     assert_string_equal(rh_strbuf_text(&out), "held\n");
     assert_int_equal(rh_child_write(&talker, "go on\n"), RH_OK);
-    assert_int_equal(rh_child_wait(&talker, &result, &out, &err), RH_OK);
-    assert_int_equal(result.exit_status, 0);
+    assert_int_equal(rh_child_wait(&talker, &end, &out, &err), RH_OK);
+    assert_int_equal(end.exit_status, 0);
     rh_strbuf_release(&line);
     rh_strbuf_release(&out);
     rh_strbuf_release(&err);
@@ -53,11 +53,11 @@ static void closed_pipe_is_seen_on_both_sides(void **state)
 {
     (void)state;
     struct rh_child child;
-    struct rh_proc_result result;
+    struct rh_child_end end;
     struct rh_strbuf line = RH_STRBUF_INIT, text = RH_STRBUF_INIT;
     start_shell(&child, "read line && exit 1; exit 7", RH_CHILD_TALK);
-    assert_int_equal(rh_child_wait(&child, &result, &text, &text), RH_OK);
-    assert_int_equal(result.exit_status, 7);
+    assert_int_equal(rh_child_wait(&child, &end, &text, &text), RH_OK);
+    assert_int_equal(end.exit_status, 7);
     start_shell(&child, "exec <&-; exec >&-; exit 0", RH_CHILD_TALK);
     assert_int_equal(rh_child_read_line(&child, &line), RH_ERR_INPUT);
     enum rh_status written;
@@ -65,7 +65,7 @@ static void closed_pipe_is_seen_on_both_sides(void **state)
         written = rh_child_write(&child, "anyone there?\n");
     while (written == RH_OK);
     assert_int_equal(written, RH_ERR_IO);
-    assert_int_equal(rh_child_wait(&child, &result, &text, &text), RH_OK);
+    assert_int_equal(rh_child_wait(&child, &end, &text, &text), RH_OK);
     rh_strbuf_release(&line);
     rh_strbuf_release(&text);
 }
@@ -90,7 +90,7 @@ static void await_interruption(void)
 static void be_interrupted(void)
 {
     struct rh_child holder, talker, spared;
-    struct rh_proc_result result;
+    struct rh_child_end end;
     struct rh_strbuf text = RH_STRBUF_INIT;
     rh_child_guard();
     start_shell(&holder, "while :; do sleep 60; done", RH_CHILD_HOLD);
@@ -99,11 +99,11 @@ static void be_interrupted(void)
     rh_child_spare(&spared);
     rh_child_read_line(&spared, &text);
     await_interruption();
-    if (rh_child_wait(&holder, &result, &text, &text) != RH_OK || result.signal != SIGTERM)
+    if (rh_child_wait(&holder, &end, &text, &text) != RH_OK || end.signal != SIGTERM)
         _exit(1);
-    if (rh_child_wait(&talker, &result, &text, &text) != RH_OK || result.signal != SIGKILL)
+    if (rh_child_wait(&talker, &end, &text, &text) != RH_OK || end.signal != SIGKILL)
         _exit(2);
-    if (rh_child_wait(&spared, &result, &text, &text) != RH_OK || result.exit_status != 5)
+    if (rh_child_wait(&spared, &end, &text, &text) != RH_OK || end.exit_status != 5)
         _exit(3);
     const char *words[] = {"true"};
     struct rh_wordlist argv = {words, 1, 1};

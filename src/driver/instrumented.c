@@ -95,10 +95,10 @@ static void add_instrument_words(struct attempt *attempt, struct rh_wordlist *ar
 static enum rh_status end_instrument(struct attempt *attempt, bool show)
 {
     struct rh_strbuf out = RH_STRBUF_INIT, err = RH_STRBUF_INIT;
-    struct rh_proc_result result;
-    enum rh_status status = rh_child_wait(&attempt->instrument, &result, &out, &err);
+    struct rh_child_end end;
+    enum rh_status status = rh_child_wait(&attempt->instrument, &end, &out, &err);
     if (status == RH_OK)
-        status = rh_proc_check(&result, "racehive-instrument");
+        status = rh_child_check(&end, "racehive-instrument");
     if (status == RH_OK && show)
         rh_strbuf_addn(&attempt->link->err, rh_strbuf_text(&err), err.len);
     const char *error = rh_link_first_error(attempt->link, rh_strbuf_text(&err));

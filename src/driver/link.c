@@ -95,16 +95,16 @@ void rh_link_forget(struct rh_link *link)
 static enum rh_status run(struct rh_link *link, const struct rh_wordlist *argv)
 {
     struct rh_child child;
-    struct rh_proc_result result;
+    struct rh_child_end end;
     rh_link_forget(link);
     enum rh_status status = rh_child_start(&child, argv, RH_CHILD_HOLD);
     if (status == RH_OK)
-        status = rh_child_wait(&child, &result, &link->out, &link->err);
+        status = rh_child_wait(&child, &end, &link->out, &link->err);
     if (status != RH_OK)
         return status;
-    link->status = rh_proc_exit_status(&result);
-    const char *error = result.signal ? "" : rh_link_first_error(link, rh_strbuf_text(&link->err));
-    status = rh_proc_check(&result, argv->data[0]);
+    link->status = rh_child_exit_status(&end);
+    const char *error = end.signal ? "" : rh_link_first_error(link, rh_strbuf_text(&link->err));
+    status = rh_child_check(&end, argv->data[0]);
     return status == RH_OK || !*error ? status : rh_fail(status, "%s", error);
 }
 

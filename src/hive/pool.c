@@ -229,7 +229,7 @@ static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry
         return task;
     }
     bool is_spent = e->timed_out_us[task.order] >= o->longest_pause_us;
-    /* When the longest was in vain, any length may be the right one. */
+    /* When the longest has timed out, any length may be the right one. */
     task.pause_us = is_spent ? 1 + (uint32_t)random_below(pool, o->longest_pause_us)
                              : next_pause(o, e->timed_out_us[task.order]);
     *skip = choose_skip(pool, e, task.order);

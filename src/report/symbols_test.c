@@ -2,7 +2,6 @@
 #include "report/symbols.h"
 
 #include "base/fs.h"
-#include "base/proc.h"
 #include "base/testing.h"
 #include "report/binary.h"
 
@@ -13,9 +12,7 @@
 
 static void run(const char *const *argv)
 {
-    struct rh_proc_result result;
-    assert_status(RH_OK, rh_proc_run(&(struct rh_proc){.argv = argv}, &result));
-    assert_status(RH_OK, rh_proc_check(&result, argv[0]));
+    assert_int_equal(run_program(argv, NULL), 0);
 }
 
 /* Compiles a source to a library of the build id above; `extra` may be NULL. */

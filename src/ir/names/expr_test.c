@@ -18,7 +18,6 @@
 #include "base/arena.h"
 #include "base/fs.h"
 #include "base/mem.h"
-#include "base/proc.h"
 #include "base/vec.h"
 #include "ir/names/expr.h"
 #include "ir/module.h"
@@ -95,11 +94,9 @@ static struct rh_module *compile(const char *dir, const char *source, const char
     char *bitcode = rh_format("%s/program.bc", dir);
     const char *argv[] = {RH_CLANG,     level,  "-g", option,  "-c",
                           "-emit-llvm", source, "-o", bitcode, NULL};
-    struct rh_proc_result result;
     struct rh_module *m;
 
-    assert_int_equal(rh_proc_run(&(struct rh_proc){.argv = argv}, &result), RH_OK);
-    assert_int_equal(result.exit_status, 0);
+    assert_int_equal(run_program(argv, NULL), 0);
     if (rh_ir_open(bitcode, &m) != RH_OK)
         fail_msg("%s", rh_error_text());
     free(bitcode);

@@ -10,7 +10,6 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "base/proc.h"
 #include "base/vec.h"
 #include "ir/rewrite/debug_vars.h"
 #include "ir/module.h"
@@ -58,11 +57,9 @@ static inline const char *at(struct workshop *w, const char *name)
 static inline const char *run_argv(struct workshop *w, const char *const *argv)
 {
     struct rh_strbuf out = RH_STRBUF_INIT;
-    struct rh_proc_result result;
-    assert_ok(rh_proc_run(&(struct rh_proc){.argv = argv, .out = &out}, &result));
-    if (result.exit_status || result.signal)
-        fail_msg("%s: exit status %d, signal %d, and said: %s", argv[0], result.exit_status,
-                 result.signal, rh_strbuf_text(&out));
+    int status = run_program(argv, &out);
+    if (status)
+        fail_msg("%s: exit status %d, and said: %s", argv[0], status, rh_strbuf_text(&out));
     const char *text = rh_arena_strdup(&w->arena, rh_strbuf_text(&out));
     rh_strbuf_release(&out);
     return text;
