@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The commands a newcomer types. Everything real happens in CMake; this file only names it.
 #
 #   make              build into build/ (SANITIZE=1: with ASan and UBSan, into build-sanitize/;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds what Racehive stands on; docs/dependencies.md says why each is needed.
 find_program(RH_LLVM_CONFIG NAMES llvm-config-${RH_LLVM_VERSION} REQUIRED)
 find_program(RH_CLANG NAMES clang-${RH_LLVM_VERSION} REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `make install PREFIX=` puts where; the build folder has the same shape.
 install(TARGETS racehive racehive-cc RUNTIME DESTINATION bin)
 install(CODE "file(CREATE_LINK racehive-cc

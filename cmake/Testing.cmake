@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One way to add a unit test: rh_add_test(name source... LIBS library...).
 #
 # COST says which tests are begun first: the long ones, in seconds, so that none is left alone at the

@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * A bank with a data race. Two threads work on the same account. Deposits are made under the
  * account's lock, but the fee is taken without it, so now and then an update is lost.
  */

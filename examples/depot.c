@@ -1,4 +1,4 @@
-/*
+/* SPDX-License-Identifier: Apache-2.0
  * A depot with four races and four lookalikes, to show verdicts.
  *
  * Races:

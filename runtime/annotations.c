@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Annotations in the program: our own (racehive/annotations.h), and those that programs carry for
  * ThreadSanitizer, Helgrind and their kin. All weak: a program that brings definitions of its own,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the run loses to us: see budget.h. */
 #include "budget.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the run loses to us, and how much it may lose: one budget for every detector.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of the budget on a clock of our own: what the purses hold and when, the alarm and its end,
  * and that overlapping pauses count once, as the time during which at least one thread is held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records of crashes: see crash.h. Everything reached from the handler is async-signal-safe. */
 #include "crash.h"
 

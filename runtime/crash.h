@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Crashes: a record of the signal that ends the program, made before it ends.
  *

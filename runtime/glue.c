@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What every instrumented image carries: the description of its tables, and the two calls that tell
  * the runtime of it. The runtime sits in the executable; an instrumented library that is loaded by

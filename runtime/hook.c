@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where every key that is on arrives: see hook.h. Runs with only the general registers saved. */
 #include "hook.h"
 

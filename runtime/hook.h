@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where every key that is on arrives. */
 #ifndef RH_RUNTIME_HOOK_H
 #define RH_RUNTIME_HOOK_H

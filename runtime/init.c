@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Start and end of the runtime in a process: reads the options, chooses the detector, switches the
  * first keys on, and lets the detector have the last word at exit.

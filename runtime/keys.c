@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Switching keys in the images of this process: see keys.h. */
 #include "keys.h"
 

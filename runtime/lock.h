@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A lock of our own: one word, a futex when contended. pthread's are the program's, and
  * intercepted. Never held while the program's code runs, and never taken in a hook.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of what was lost: see loss.h. */
 #include "loss.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the runtime could not do or keep, counted by reason (RH_LOSSES): nothing is dropped
  * silently. The counters are our own until there is shared memory, and the run's from then on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What makes the process opaque: see opaque.h. */
 #include "opaque.h"
 

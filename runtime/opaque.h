@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why this process may hold synchronisation that is not seen (the reasons of control.h): then it is
  * no proof of a race that two accesses seem unordered.

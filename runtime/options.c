@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RACEHIVE_OPTIONS: parsing and help, both made from options.def. */
 #include "options.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether memory can be read, asked of the kernel: rt_sigprocmask looks at its second argument
  * before it refuses its first, and no sandbox forbids it, because signal masks are everywhere.

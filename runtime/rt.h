@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The runtime's inside: what lives in the user's process and the rules it lives by.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime's own thread: see service.h. */
 #include "service.h"
 

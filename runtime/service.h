@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The runtime's own thread, which exists only while there is something to do besides the program's
  * own doing: following the control page, or flipping keys at random for a test.

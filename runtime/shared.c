@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The control page and the event ring: see shared.h. */
 #include "shared.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The run's side of the control page and the event ring (racehive/control.h). */
 #ifndef RH_RUNTIME_SHARED_H
 #define RH_RUNTIME_SHARED_H

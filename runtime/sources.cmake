@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The runtime's interception of synchronisation and its registry of threads. Everything is compiled
 # twice: for dynamic executables, and with RT_STATIC for static ones (real.h).
 set(RH_RUNTIME_SYNC_SOURCES

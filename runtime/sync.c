@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Telling the detector of synchronisation, and the list of locks a thread holds. Reached by hooks
  * (a thread that takes over the struct of one that is gone tells of it): no libc here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the wrappers share: telling the detector, and what glibc's own fields say about a mutex. */
 #ifndef RH_RUNTIME_SYNC_H
 #define RH_RUNTIME_SYNC_H

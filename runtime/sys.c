@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel, without libc: see sys.h. */
 #include "sys.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel, without libc: raw system calls that leave errno and the vector registers alone, so
  * that hooks may use them, and memory from mmap.

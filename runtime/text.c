@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of text without printf, and the log: see text.h. */
 #include "text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines of text without libc's printf, and where they go: the log the user asked for, or standard
  * error. Usable in signal handlers and in a process that is about to die.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The registry of threads: see thread.h. Reached by hooks, so it calls nothing of libc's. */
 #include <errno.h>
 #include <pthread.h>

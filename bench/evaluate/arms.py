@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arms of the evaluation: a subject by itself or under a tool, and what one run of it says."""
 import collections
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ways in which a subject is built, and when it must be built again."""
 import hashlib
 import os

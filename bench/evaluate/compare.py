@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares two evaluations of one machine: where do their intervals not overlap?"""
 import stats
 

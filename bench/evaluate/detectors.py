@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which of the detectors that the papers have this version of racehive has."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts instructions of builds whose keys are off, and fails when they have grown.
 
 The kernels run with one thread under callgrind, so counts hardly depend on the machine. They are

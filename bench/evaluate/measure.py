@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the arms of a subject interleaved, A B C A B C, and keeps every measurement."""
 import arms
 import builds

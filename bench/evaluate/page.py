@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The page: one HTML file that needs nothing else, made from the results alone.
 
 Every figure carries where it comes from in the attribute data-from, as a path into results.json.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the papers report beside what we measure, with a sentence on each difference."""
 import html
 

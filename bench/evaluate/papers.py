@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the papers report, to be set beside what we measure.
 
 RaceMob: Kasikci, Zamfir, Candea, SOSP 2013. RaceChaser: Biswas, Cao, Zhang, Bond, Wood, CC 2017.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measurements that stand on their own and print tables, which are taken into the results."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Says on standard error what is being done and how long the rest may take."""
 import sys
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads what the tools say of races: ThreadSanitizer's, Helgrind's and DRD's logs, and racehive's
 report.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The results: everything that was measured, as plain data that is saved as JSON and CSV, and the
 questions that the page, the comparison and the tests ask of it."""
 import csv

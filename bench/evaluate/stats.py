@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ratios of interleaved measurements, in words that claim no more than they show, and tables."""
 import collections
 import math

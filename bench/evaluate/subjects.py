@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The subjects: kernels of our own, and real programs from Debian's sources."""
 import collections
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a command and writes its wall, user and system time in seconds and its peak of memory in
  * kilobytes to a file: usage FILE COMMAND...

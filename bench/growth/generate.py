@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a modular C program of about N thousand lines.
 
 Each module of 1,000 lines has a type, a list, a table and locks of its own, functions that use them

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command under callgrind: callgrind.py FILE PROGRAM ARGUMENT...
 
 The program is run from a copy without debug information, which valgrind 3.19 cannot read when it is

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command and writes its user time in seconds to a file: user_time.py FILE COMMAND..."""
 import os
 import sys

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads fetch the parts of a file over sockets and put them together, again and again: the
  * pattern of aget. The server is a thread of the program, too; a meter shows how much has come.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Producers and consumers share one bounded buffer of small messages: the pattern of bbuf.
  *
  * The races are bbuf's: a consumer looks at the number of messages before it takes the lock, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Points that arrive in a stream are given to centres, in phases that end at barriers: the pattern
  * of streamcluster. The first thread opens a centre where points are far from all others; the rest
  * decide together whether it pays.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library for traces, and threads that use it while they sort: the pattern of ctrace. Records go
  * into a buffer under a lock; whether to trace, and how much, is asked without one, for speed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads hand work to each other through flags of their own making: the ad-hoc synchronisation
  * that the papers' programs have. Pairs of threads play ping-pong with boxes; half of the pairs
  * have flags that are volatile, the other half atomic ones.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the kernels share: arguments, threads, a random sequence, and how a kernel fails.
  *
  * A kernel is called `KERNEL SIZE THREADS`, works on data that it makes itself, checks its own

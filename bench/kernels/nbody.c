@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies that attract each other through the cells of a grid, with a lock in each cell: the pattern
  * of Barnes and Fmm. Each step, bodies are put into the cells under the cells' locks, then every
  * body is moved by what the cells weigh.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads search the pieces of a file for a word: the pattern of pfscan. One thread puts the pieces
  * into a queue; the others read each with pread and add up the matches under a lock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream is cut into chunks that go through queues from stage to stage: hash, look up in a table
  * with a lock in each bucket, count what is new. The pattern of dedup and ferret.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pool of threads that take requests from a list and answer them: the pattern of Knot and of
  * other servers. A request asks for the checksum of a page that is made from its number.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Currents in a square sea by red and black relaxation, with barriers between the colours: the
  * pattern of Ocean. Every thread has a band of rows and reads the rows beside it.
  *

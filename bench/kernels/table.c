@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of items that is mostly read, with a lock for readers and writers in each of its parts,
  * and a clock that one thread sets and all others read: the pattern of memcached.
  *

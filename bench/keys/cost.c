@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a key costs: idle, on with an empty hook, and to switch, alone and under running threads.
  * Built with racehive-cc; being in the same executable, it may call the runtime directly.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which races racechaser finds of those that litehb finds, as in the paper's second table: ten
 trials of each candidate with litehb, ten of each of its two orders with racechaser at 5 %."""
 import glob

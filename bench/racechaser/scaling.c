@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads that take work from a shared list under a lock, and count it without one: a race, which
  * litehb follows through every lock, and where racechaser pauses a thread now and then. With

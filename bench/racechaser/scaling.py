@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the time of a program grows with its threads: uninstrumented, under racechaser at 5 %, and
 under litehb, which has no bound here or it would give up, as in the paper's third figure."""
 import os

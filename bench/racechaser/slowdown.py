@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far pauses slow down a program that runs longer than t_min: alone, and under racechaser at
 several bounds, where every pause times out. A bound of 0 shows what keys and hooks cost alone."""
 import os

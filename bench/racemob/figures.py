@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Races that accidents hide: the paper's four small programs, under racehive run and under clang's
 ThreadSanitizer with the same number of runs."""
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads that do nothing but take locks: what does an operation cost with more and more of them?
  *

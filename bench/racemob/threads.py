@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a lock costs with more and more threads, plain, with keys off, and tracked all the time."""
 import json
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a stack costs: a frame whose row is in the cache, one whose row is not, one whose row cannot
  * be kept there, a stack of unknown bounds, a check for new images; libgcc's unwinder beside it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kinds of accesses (enum rh_access_kind) mean: which write, which are plain, and which
  * two conflict. Search, store, reports and runtime ask here and nowhere else.

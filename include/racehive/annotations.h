@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a program can tell Racehive about itself. Everything here is empty unless the file is
  * compiled by racehive-cc, and does nothing if the program turns out to run without the runtime.

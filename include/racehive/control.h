@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shared memory between a run and its controller: tasks go in; results, findings and events
  * come out. The controller makes a file of sizeof(struct rh_shared), maps it, and names it in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tables that racehive-instrument leaves in an instrumented image (executable or shared
  * library) and that the runtime reads. Both sides include this file; nothing else is shared.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which signals are crashes: those that a program brings upon itself and dies of by default. */
 #ifndef RACEHIVE_SIGNALS_H
 #define RACEHIVE_SIGNALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values that change while a thread is held: see change.h. Runs in hooks: no lock, no libc. */
 #include "change.h"
 

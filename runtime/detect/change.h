@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a value changes while a thread is held before its access: a write by somebody whose code
  * has no key, or whose site is not the task's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of values that change: which accesses are looked at, that a change is seen and a handler of
  * the own thread is not, and whose memory counts.

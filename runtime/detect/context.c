@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dynamic context inference: see context.h. */
 #include "context.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dynamic context inference: do two different threads touch the same bytes at a candidate's two
  * sites?

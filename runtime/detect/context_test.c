@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of dynamic context inference: what is seen of two sites, and that an access is found among
  * the last ones of the other site wherever the two overlap.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The detector `count`: which sites ran, in which threads, how often. It finds no races; it proves
  * that the way from the key to the report is whole.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The detectors this runtime has. */
 #ifndef RH_RUNTIME_DETECT_H
 #define RH_RUNTIME_DETECT_H

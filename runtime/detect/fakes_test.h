@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For tests of the detectors' parts: threads that are only structs, the few functions of the
  * runtime that the parts call, and random numbers. Included once by a test, which also includes the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings: see findings.h. Reports come from hooks: no lock, no libc. */
 #include "findings.h"
 

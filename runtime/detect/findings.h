@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Findings of a run: two accesses that race become a struct rh_finding in the shared memory of the
  * run (racehive/control.h). Any detector may report them, with tasks or without.

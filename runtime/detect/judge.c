@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What detectors conclude from an access: see judge.h. */
 #include "judge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What detectors conclude from an access: it meets a thread that is held, or it is compared with
  * accesses that are tracked. Findings and counts go to the shared memory of the run.

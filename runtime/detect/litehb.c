@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The detector `litehb`: happens-before on demand for the candidates that its tasks name, without a
  * pause: what racemob's second stage sees of a run that is left alone. With full_order=1 it follows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Happens-before on demand: see order.h. Runs in hooks and in wrappers: no lock, no libc. */
 #include "order.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Happens-before on demand: who has learned of a recorded first access.
  *

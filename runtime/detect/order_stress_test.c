@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Happens-before on demand under real threads that synchronise in real ways: what is synchronised
  * must never be called a race, whoever begins and ends tracks meanwhile, and nothing may be left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of happens-before on demand against a reference with full vector clocks, by thousands of
  * random sequences of everything that may happen to threads, objects and tracks.

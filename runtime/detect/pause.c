@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Holding a thread before an access: see pause.h. */
 #include "pause.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of holding threads and meeting them: who is met and by whom, how holds end, and that what a
  * comer reads is of the very hold that he ended.

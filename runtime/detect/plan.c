@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a run is asked to do: see plan.h. */
 #include "plan.h"
 

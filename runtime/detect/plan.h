@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a run is asked to do, for detectors that work on tasks: which sites are watched for which
  * tasks, their keys, their executions, and what is given up when the budget is spent.

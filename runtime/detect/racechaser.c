@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The detector `racechaser`: collision analysis for an ordered pair of sites, under a hard bound.
  *

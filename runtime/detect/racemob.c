@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The detector `racemob`: validates the candidates that its tasks name.
  *

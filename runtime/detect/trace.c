@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The detector `trace`: writes every access and synchronisation event to the log, one line each, as
  * they happen. For looking closely at a small program, and for tests of what hooks are told.

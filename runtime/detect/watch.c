@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who writes: see watch.h. What held threads call runs in hooks: no lock, no libc. */
 #include "watch.h"
 

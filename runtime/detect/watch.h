@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who writes to the bytes that a held thread is about to access: the processor's debug registers,
  * lent by the kernel through perf_event_open.

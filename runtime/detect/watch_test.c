@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of the watch against a kernel of our own: which bytes and threads it is asked for, that all
  * that is opened is closed whenever a hold ends, and what is made of a sample.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is remembered of an access: see witness.h. Runs in hooks: no lock, no libc. */
 #include "witness.h"
 

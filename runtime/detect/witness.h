@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is remembered of an access, which may turn out to be one half of a finding (findings.h). */
 #ifndef RH_RUNTIME_WITNESS_H
 #define RH_RUNTIME_WITNESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Barriers: each arrival of a phase comes before each leaving of that phase, and a slow leaver must
  * not learn of the next phase, in which faster threads may already have arrived.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * C11 threads. glibc's functions do the work of their pthread cousins inside libc, without calling
  * the names we wrap, so each needs a wrapper and none is told of twice. An mtx_t is a

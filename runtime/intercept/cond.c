@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Condition variables. A wait releases the mutex and has it again when it returns, also when it
  * timed out, and also when the thread is cancelled in it: its cleanup handlers run with the mutex

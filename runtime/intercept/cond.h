@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the wrappers of pthread_cond_wait and of cnd_wait share. */
 #ifndef RH_RUNTIME_INTERCEPT_COND_H
 #define RH_RUNTIME_INTERCEPT_COND_H

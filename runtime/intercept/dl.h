@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries that are loaded while the program runs: what the wrappers of arch/ do before. */
 #ifndef RH_RUNTIME_INTERCEPT_DL_H
 #define RH_RUNTIME_INTERCEPT_DL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ends of a process that pass by atexit: _exit and _Exit, quick_exit, and exec.
  *

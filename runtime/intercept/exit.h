@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ends of a process that pass by atexit. */
 #ifndef RH_RUNTIME_INTERCEPT_EXIT_H
 #define RH_RUNTIME_INTERCEPT_EXIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Forks. The child has only the thread that called; the registry forgets the others, and no lock of
  * ours stays held by a thread that is not there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Forks, and which process we are in. */
 #ifndef RH_RUNTIME_INTERCEPT_FORK_H
 #define RH_RUNTIME_INTERCEPT_FORK_H

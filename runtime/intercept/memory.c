@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory that is given back: free, realloc, and what takes mappings away. The allocator's own
  * synchronisation is not seen, so two threads that use a block one after the other would seem to

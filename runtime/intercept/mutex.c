@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mutexes, spin locks and the locks of stdio's files. */
 #include <errno.h>
 

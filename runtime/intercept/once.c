@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Things done once: pthread_once, call_once, and C++'s guards of function statics. The end of the
  * function releases to the control, and whoever passes later acquires from it.

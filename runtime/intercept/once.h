@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the wrappers of pthread_once and of call_once share. */
 #ifndef RH_RUNTIME_INTERCEPT_ONCE_H
 #define RH_RUNTIME_INTERCEPT_ONCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the real functions in a dynamic executable: see real.h. A static one needs nothing. */
 #include "intercept/real.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functions we stand in front of, and how a wrapper reaches the real one.
  *

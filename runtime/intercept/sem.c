@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores. Every post releases and every successful wait acquires. */
 #include "intercept/real.h"
 #include "sync.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the wrappers of pthread_create and of thrd_create share. */
 #ifndef RH_RUNTIME_INTERCEPT_THREADS_H
 #define RH_RUNTIME_INTERCEPT_THREADS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Preprocessed, never compiled: the symbols that a static link must pass to the linker as
  * --wrap=SYM, one per line (the file wrapped-symbols).

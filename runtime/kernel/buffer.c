@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The buffers of system calls: see buffer.h. */
 #include "kernel/buffer.h"
 

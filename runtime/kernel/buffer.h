@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program's memory that system calls read and fill, told to the detector as uses (rt.h). What
  * is sent is told of before the KERNEL_SEND of the call: whoever receives it may already write

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Child processes: who waits for one knows what was done before it was made, or before it was
  * killed, by whichever thread. All children are one object. The release of fork is in fork.c, that

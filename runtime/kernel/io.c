@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What threads send to each other through descriptors (kernel.h). A send releases before, whether
  * it then succeeds or not; a receive acquires after, if it brought something or the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Order through the kernel: see kernel.h. */
 #include "kernel/kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Order through the kernel: one thread writes to a pipe what another reads, connects where another
  * accepts, wakes another that polls. What the kernel hands from one to the other is an object of

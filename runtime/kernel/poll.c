@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Waiting until a descriptor is ready: acquires *readiness* (kernel.h). Who adds a descriptor to an
  * epoll set hands what belongs to it to the thread that will be woken, so that is a release; a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals: what a thread did before it sent one is known to the handler, and to who waits for it
  * with sigwait or a signalfd. The handler may run in any instruction of the thread that gets it, so

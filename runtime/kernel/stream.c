@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What libc does below our wrappers, and what makes the process opaque: streams of stdio on pipes
  * and sockets, which libc reads and writes by its own names, and work that libc does in threads of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of packed rows and of their cache: what goes in comes out, and nothing else ever does. */
 #include "stack/cache.h"
 

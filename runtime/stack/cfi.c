@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding, executing and applying call frame information: see cfi.h. */
 #include "stack/cfi.h"
 

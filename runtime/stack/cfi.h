@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Call frame information: how to get from a function's registers to its caller's, at any
  * instruction.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Damaged call frame information: copies of the tables of this process's images with bytes changed
  * at random (from a fixed seed) must never lead outside the copy, into an endless loop or into

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * DWARF expressions: the little stack machine that call frame information uses where a register and
  * an offset do not say it (signal frames, stubs of the linker, realigned stacks, our own thunk).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading bytes that may be anything: every read is checked against the end, and the first one that
  * would pass it makes the cursor bad for good and all later values 0.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of call frame information, on tables made by hand, byte for byte. */
 #include "stack/cfi.h"
 

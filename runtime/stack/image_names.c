@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The names of images: see image_names.h. */
 #include "stack/image_names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The names under which a run tells of the images in its process: build id and path, in the order
  * in which they were first seen. A place in the code is then a name's number and an offset, the

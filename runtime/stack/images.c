@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The images of the process and their call frame information: see images.h. */
 #include "stack/images.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The images of the process: where their code lies, and their call frame information.
  *

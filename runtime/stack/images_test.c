@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the list of images, from inside: the file under test is part of this one. */
 #include "stack/images.c"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Walking the stack: see stack.h. */
 #include "stack/stack.h"
 

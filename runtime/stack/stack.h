@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Call stacks of the program's threads, as return addresses, innermost first: the byte before each
  * belongs to the call that is under way. The same holds for the other two kinds of place, so that a

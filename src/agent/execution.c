@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One execution of a program: see execution.h. */
 #include "agent/execution.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One execution of a program under a control page: starts it with its tasks, and reads what it
  * answered when it has ended, however it did.

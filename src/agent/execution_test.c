@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of executions: what is read from the control page of a run. The program that is run is this
  * one again: with a control page in its options it writes there what a runtime would, and ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes control pages, and removes those that were left behind: see page.h. */
 #include "agent/page.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collects what instructions do to memory: see access.h. */
 #include "analysis/access.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the instructions of a module do to memory: every load, store, atomic, fence, memory
  * intrinsic and described library call, as a list of accesses that all analyses share.

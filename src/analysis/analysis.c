@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the phases of the static race detection: see analysis.h. */
 #include "analysis/analysis.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The static race detection of a whole program, from its module to its candidates.
  *

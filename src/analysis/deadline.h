@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long the analysis of one program may take. What does not end in time gives up, and the build
  * goes on without candidates: a link that hangs helps nobody.

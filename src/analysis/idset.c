@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sorted arrays of 64-bit words as sets of numbers: see idset.h. */
 #include "analysis/idset.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets of small numbers, made for points-to sets: most hold a few members, some hold thousands, and
  * the work is to or one into another and to know what was new.

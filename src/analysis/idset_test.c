@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of numbers against a plain array of bits, on random operations. */
 #include <setjmp.h>
 #include <stdarg.h>

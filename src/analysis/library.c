@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parses the rows of library.def and of the user, and finds them by name: see library.h. */
 #include "analysis/library.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What functions outside the module do: the C, POSIX and C++ libraries in one data file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the library table: that it is sound as a table, some rows to the letter, bad input. */
 #include "analysis/library.h"
 #include "base/map.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bump arena: chunks of zeroed memory, newest first. */
 #define _GNU_SOURCE 1
 #include "base/arena.h"

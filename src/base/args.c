@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options of one command: parsing, help and suggestions, all from the command's table. */
 #include "base/args.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table-driven parser for the options of one command, and the help made from the same table.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of option parsing, its messages, its help and its suggestions. */
 #include "base/args.h"
 #include "base/testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dense bit sets over 64-bit words. */
 #include "base/bitset.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of growable bit sets. */
 #include "base/bitset.h"
 #include "base/testing.h"

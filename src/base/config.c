@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and applies what users say of their programs: see config.h. */
 #include "base/config.h"
 

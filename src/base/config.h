@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a user says of a program beyond its code: the file behind --rh-config.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what users say of their programs. */
 #include "base/config.h"
 #include "base/testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The little of ELF that tells which build a program is: its sections' names and its build id.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading ELF files: this very program, small made-up ones, and broken ones. */
 #include "base/elf.h"
 

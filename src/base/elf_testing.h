@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests: the smallest ELF file that has what we look for in one. */
 #ifndef RH_BASE_ELF_TESTING_H
 #define RH_BASE_ELF_TESTING_H

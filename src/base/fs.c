@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files and folders: whole-file reading, atomic writing, temporary folders. */
 #define _GNU_SOURCE 1
 #include "base/fs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of files and folders, with full disks and read-only folders among them. */
 #define _GNU_SOURCE 1
 #include "base/fs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SipHash-2-4 as a stream, and the 16-digit form of its results. */
 #include "base/hash.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The 64-bit hash behind fingerprints: the same for the same input in every build, on every
  * machine, for ever.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the stable hash: its values are pinned, for they are on file everywhere. */
 #include "base/hash.h"
 #include "base/testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A streaming writer of pretty JSON that refuses wrong nesting. */
 #include "base/json.h"
 

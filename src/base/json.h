@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A streaming writer of JSON: pretty, indented by two spaces, valid UTF-8 for any strings.
  *

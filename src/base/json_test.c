@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the JSON writer. */
 #include "base/json.h"
 #include "base/testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages and the progress line of a tool on standard error. */
 #define _GNU_SOURCE 1
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a tool says on standard error: one-line messages and a progress line.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of messages and the progress line, in a pipe and on a terminal. */
 #define _GNU_SOURCE 1
 #include "base/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Insertion-ordered hash maps: a dense array of entries and an open-addressing index into it. */
 #include "base/map.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hash maps from 64-bit numbers and from strings, which remember the order of insertion.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of both hash maps, also against a plain list under random operations. */
 #include "base/map.h"
 #include "base/testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Heap allocation that ends the tool instead of failing. */
 #define _GNU_SOURCE 1
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Heap allocation that cannot fail: a tool that runs out of memory says so in one line and exits.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of allocation that cannot fail. */
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packs and unpacks rising sequences of numbers: see packed.h. */
 #include "base/packed.h"
 

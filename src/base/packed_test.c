@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of packed sequences of numbers. */
 #include "base/packed.h"
 

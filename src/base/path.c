@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Paths: taking apart, putting together, finding programs and the user's folders. */
 #define _GNU_SOURCE 1
 #include "base/path.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of paths. */
 #define _GNU_SOURCE 1
 #include "base/mem.h"

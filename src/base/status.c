@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of status codes and the calling thread's last failure message. */
 #include "base/status.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of status codes and failure messages. */
 #include "base/status.h"
 #include "base/testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Growable strings, with the quoting that JSON and shells want. */
 #include "base/strbuf.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of growable strings and their quoting. */
 #include "base/strbuf.h"
 #include "base/testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by unit tests: cmocka, scratch folders, statuses, children to sacrifice. */
 #ifndef RH_BASE_TESTING_H
 #define RH_BASE_TESTING_H

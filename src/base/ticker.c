@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The line that says what takes so long: see ticker.h. */
 #include "base/ticker.h"
 

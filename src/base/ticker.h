@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tells who waits at a terminal what takes so long: a progress line (log.h) that appears after two
  * seconds, is renewed every second, and is gone when the work ends.

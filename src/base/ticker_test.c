@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the line that says what takes so long, on a terminal of the test's own. */
 #include <setjmp.h>
 #include <stdarg.h>

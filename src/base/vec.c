@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one function behind the vector macros. */
 #include "base/vec.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of typed vectors. */
 #include "base/testing.h"
 #include "base/vec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many runs of a program: see campaign.h. */
 #include "campaign/campaign.h"
 

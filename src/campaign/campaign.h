@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A campaign: many runs of one program, each with the tasks that the pool gives it, until the runs
  * or the simulated users that were asked for are through.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the member at the end of an expression: see member.h. */
 #include "candidate/member.h"
 

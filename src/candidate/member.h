@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which member of a struct the expression of a site names: `it->flags` here, `item->flags` there.
  */
 #ifndef RH_CANDIDATE_MEMBER_H

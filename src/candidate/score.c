@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums up reasons and puts them in words: see score.h. */
 #include "candidate/score.h"
 

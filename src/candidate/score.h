@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How likely a candidate is worth a look: its score, from 0 to RH_SCORE_MAX.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What expressions name, and what scores are made of. */
 #include "candidate/score.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints candidates as JSON, one after the other: there may be more than memory holds. */
 #include "base/hash.h"
 #include "cli/cmd_candidates.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Prints candidates for people: a block for each, best first, and the tables of --filters. */
 #include "base/hash.h"
 #include "cli/cli.h"

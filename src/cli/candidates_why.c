@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `racehive candidates --why-not`: what became of every access on a line of the source. */
 #include "base/map.h"
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the command line share. Each subcommand is one file that owns its options, its
  * help and its entry point; main.c only lists and calls them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `racehive candidates`: lists the pairs of sites that may race, and tells why others cannot. */
 #include "cli/cmd_candidates.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files behind `racehive candidates` share: one file for each thing it can print. */
 #ifndef RH_CLI_CMD_CANDIDATES_H
 #define RH_CLI_CMD_CANDIDATES_H

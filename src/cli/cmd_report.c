@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `racehive report`: tells what runs of a program have shown, for people and for tools. */
 #include "base/args.h"
 #include "base/fs.h"

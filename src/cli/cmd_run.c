@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `racehive run`: runs a program under a detector and tells which candidates are races. */
 #include "base/args.h"
 #include "base/fs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `racehive sites`: lists the sites of a program as a table or as JSON. */
 #include "base/arena.h"
 #include "base/args.h"

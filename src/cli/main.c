@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command `racehive`: finds the subcommand, calls it, reports how it ended. */
 #include "base/args.h"
 #include "base/log.h"

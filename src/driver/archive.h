@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `ar` archives: walking through the members, and writing a copy with some of them.
  *

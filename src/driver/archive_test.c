@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of archives: our own writing read back, GNU ar's formats, damaged files. */
 #include "base/testing.h"
 

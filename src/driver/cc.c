@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * racehive-cc and racehive-c++: clang with a few options added, so that objects carry bitcode and
  * links go through racehive-ld. Clang takes this process's place, so diagnostics, signals and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Children of racehive-ld that overlap, with signals passed on and output held back. */
 #include "driver/child.h"
 

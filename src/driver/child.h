@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The children of racehive-ld: linkers whose output is held back until it is known to count, and
  * racehive-instrument, which is talked to while a linker runs.

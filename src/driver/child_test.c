@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of children that overlap, talk, and are killed with the tool. */
 #include "base/testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of clang's options that matter to racehive-cc, and the scan that looks them up. */
 #include "driver/flags.h"
 

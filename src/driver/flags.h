@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What racehive-cc must know of clang's command line: how far the work goes, and whether anything
  * in it rules out bitcode. Everything else is clang's business.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the scan of clang's command line. */
 #include "base/testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding, inspecting and copying the files that a link reads. */
 #include "driver/inputs.h"
 

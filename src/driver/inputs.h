@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files that a link reads: found as lld finds them, looked into for bitcode, and copied without
  * it where a step must not see it.

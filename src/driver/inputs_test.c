@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of finding and inspecting the inputs of a link; what a fat object is, object_test.c knows.
  */
 #include "base/testing.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The link with instrumented code: lld merges all bitcode, racehive-instrument makes an object of
  * it, lld links that with everything else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * racehive-ld: the linker that clang calls for racehive-cc. It links the program with its bitcode
  * instrumented; where that cannot be, it links the program as plain clang would have and says so.

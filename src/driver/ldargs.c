@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Taking a linker's command line apart. */
 #include "driver/ldargs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A linker's command line as a list of arguments with their meaning. */
 #ifndef RH_DRIVER_LDARGS_H
 #define RH_DRIVER_LDARGS_H

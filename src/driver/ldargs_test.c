@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the model of a linker's command line. */
 #include "base/testing.h"
 

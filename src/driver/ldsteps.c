@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Putting a linker's command line together again for each step of a link. */
 #include "driver/ldsteps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The command lines for the steps of a link, made from the one that clang gave.
  *

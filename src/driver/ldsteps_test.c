@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the command lines that are made for the steps of a link. */
 #include "base/testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all ways to link share: running tools, temporary files, and what is said about it. */
 #include "driver/link.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One link of racehive-ld: what it works with, and the ways to do it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The link as it would have been without us: of machine code, by the linker that clang would have
  * called. Whether that succeeds is whether the build would have passed. lld goes first only where

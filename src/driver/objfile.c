@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading ELF headers and the outermost structure of LLVM bitcode. */
 #include "driver/objfile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Object files as the link sees them: what a file is, and where its bitcode lies.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of reading objects: files made here byte by byte, whole and damaged. */
 #include "base/testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `ld -r`, after which the result must be a fat object again: lld drops the bitcode of its inputs
  * and GNU ld glues it together unreadably, so lld links the machine code, the bitcode of the very

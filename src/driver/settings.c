@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The driver's own options, as words of the command line and as variables of the environment. */
 #include "driver/settings.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver's own options: one table, read from the environment and from --rh- words, and handed
  * on from racehive-cc through clang to racehive-ld in the environment.

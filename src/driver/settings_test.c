@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the driver's own options. */
 #include "base/testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking for the programs and files that the driver needs. */
 #include "driver/tools.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the tools are that the driver runs: clang and its linker, and the driver's own files. */
 #ifndef RH_DRIVER_TOOLS_H
 #define RH_DRIVER_TOOLS_H

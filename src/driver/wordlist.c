@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of words and response files. */
 #include "driver/wordlist.h"
 

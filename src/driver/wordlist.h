@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists of words, such as command lines, and the response files (`@FILE`) that they may name.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading lld's --trace-symbol for definitions by the program. */
 #include "driver/wraps.h"
 

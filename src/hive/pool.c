@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The assignment of tasks to runs: see pool.h. */
 #include "hive/pool.h"
 

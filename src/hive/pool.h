@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which candidates a run is asked about: the hive's assignment of tasks to runs.
  *

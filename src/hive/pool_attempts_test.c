@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what a candidate's attempts are, of screening, and of simulated users. */
 #include "hive/pool_testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of the assignment of tasks to runs: whose turn it is, what becomes of true races, and that
  * none is lost or made twice.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the pool: sidecars and stores made for the purpose, and runs that are only told of.
  */
 #ifndef RH_HIVE_POOL_TESTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the gates of a function stand: see gates.h. */
 #include "instrument/gates.h"
 

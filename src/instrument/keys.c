@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Puts keys and their tables into a module: see keys.h. */
 #include "instrument/keys.h"
 

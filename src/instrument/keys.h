@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Puts the keys of collected sites into the module, and the tables the runtime needs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Code that may order threads unseen: see opaque.h. */
 #include "instrument/opaque.h"
 

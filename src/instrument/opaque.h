@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether code of a module may order threads in ways that nobody sees: by assembly. A detector must
  * not take the absence of an order for a proof in a program that has such code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collects the sites of a module and groups them under keys: see sites.h. */
 #include "instrument/sites.h"
 

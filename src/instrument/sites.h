@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sites of a module, and the keys of those that need one: the accesses that are in a candidate,
  * and the atomics and fences that may order threads.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which accesses are sites and how they share keys, on small modules. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Questions about a snapshot: its tables, and where pointers come from and go to.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A whole program as Racehive's analyses see it: types, values, blocks and functions in a small
  * vocabulary of our own, read once from an LLVM module.

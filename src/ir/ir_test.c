@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of the snapshot: operations, types, constants, getelementptr, users, symbols and the
  * questions of ir.h about pointers. Escapes have a test of their own.

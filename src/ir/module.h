@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of a module, for the files of src/ir alone: the snapshot's tables and the LLVM objects
  * behind it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the unit tests of src/ir: cmocka, modules from text, instructions by name.
  */

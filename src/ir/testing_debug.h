@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Modules with debug information as clang 19 wrote them (-O2 -g), for the tests that read it; only
  * attributes and checksums were taken out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A program in LLVM's text whose shapes make rewriting hard: a block is its own successor, its
  * address is taken, several edges come from one place, it has phis, it is reached by assembly. */
 #ifndef RH_IR_TESTING_SHAPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Instruments a merged module and leaves its sidecar: see linkstep.h. */
 #include "linkstep/linkstep.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The step of a link that racehive-ld runs as a child process (racehive-instrument): reads the
  * merged module, finds the candidates, puts keys at their sites, writes the object, and leaves

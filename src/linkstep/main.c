@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* racehive-instrument: the options of the link step, and the small questions racehive-ld asks. */
 #include <stdio.h>
 

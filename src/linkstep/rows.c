@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Turns sites and the results of the search into rows of the sidecar: see rows.h. */
 #include "linkstep/rows.h"
 

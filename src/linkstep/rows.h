@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the link step leaves in the sidecar of sites, candidates and removed accesses, as rows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What to try against a race, derived only from what is known of it. */
 #include "racehive/access.h"
 #include "report/phrases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An ELF file of a process with its symbol tables and debug information: see binary.h. */
 #include "report/binary.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An ELF file of a process with all that can be learned of it offline: its symbol tables, and the
  * debug information in it or in the file that a distribution keeps apart.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What debug information says of an address: see dwarf.h. */
 #include "report/dwarf.h"
 

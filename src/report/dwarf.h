@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What debug information says of an address: whose line it is, through which calls it was inlined
  * there, and which variable lies there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a finding as the runtime recorded it, places and numbers, to one in words. */
 #include "report/evidence.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a finding as the runtime recorded it, places and numbers, to one in words. */
 #ifndef RH_REPORT_EVIDENCE_H
 #define RH_REPORT_EVIDENCE_H

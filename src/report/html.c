@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reports as one HTML file that needs nothing else: what the text says of each race, and a table of
  * all candidates. Every text that comes from the program goes through put_text or put_collected,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The style sheet and the script of HTML reports. */
 #include "report/html_page.h"
 

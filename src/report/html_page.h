@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every HTML report has: the style sheet and the script, both inside the file. */
 #ifndef RH_REPORT_HTML_PAGE_H
 #define RH_REPORT_HTML_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reports as JSON, in the form that all detectors share. */
 #include "base/hash.h"
 #include "report/members.h"

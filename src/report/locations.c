@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How commands write locations in the source: short paths, patterns, inlined functions. */
 #include "report/locations.h"
 

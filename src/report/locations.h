@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How commands write locations in the source (paths relative to the current folder), and what the
  * patterns of --file and --function mean.

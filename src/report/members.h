@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Members of JSON objects that several commands share. */
 #ifndef RH_REPORT_MEMBERS_H
 #define RH_REPORT_MEMBERS_H

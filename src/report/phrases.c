@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sentences of a report: what raced, how that was proved, in how many runs. */
 #include "report/phrases.h"
 

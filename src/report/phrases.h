@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sentences that text, HTML and SARIF reports share: what raced, how that was proved, and what
  * to try. All add to a strbuf; what is unknown is left out or said to be unknown.

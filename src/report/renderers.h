@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The renderers behind rh_report_write: one file for each format. */
 #ifndef RH_REPORT_RENDERERS_H
 #define RH_REPORT_RENDERERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loads reports from a store of runs and a sidecar, and hands them to the renderer asked for. */
 #include "report/report.h"
 

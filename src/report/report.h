@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reports: what the store of runs knows of a program, for people and for tools.
  *

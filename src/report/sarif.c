@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reports as SARIF 2.1.0, for code hosts and editors: one result per true race, the second access
  * as a related location, the two stacks as the thread flows of one code flow.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Excerpts of source files: where they are sought, and where the caret stands. */
 #include "report/source.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The verdicts of a program in short, and the verdict table that `racehive run` ends with. */
 #include "report/summary.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The verdicts of a program in short: counts, the table by ground, a line for each candidate. */
 #ifndef RH_REPORT_SUMMARY_H
 #define RH_REPORT_SUMMARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The verdict table that a series of runs ends with. */
 #include "report/summary.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names for places, offline: see symbols.h. */
 #include "report/symbols.h"
 

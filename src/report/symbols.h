@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names for places: from an image and an offset in it, as the runtime records them, to functions,
  * lines and variables, without the process.

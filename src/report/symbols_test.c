@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names for places, against libraries that are compiled on the spot in several ways. */
 #include "report/symbols.h"
 

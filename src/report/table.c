@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of text for people: columns aligned by what the reader sees, colours if wanted. */
 #include "report/table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables: alignment by what is seen, harmless cells, colours on demand. */
 #include "report/table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reports as text for people: each true race with source, stacks, proof and what to try. */
 #include "base/hash.h"
 #include "report/phrases.h"

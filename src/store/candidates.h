@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The candidates of a program one by one, best first: the one place where candidates are assembled.
  *

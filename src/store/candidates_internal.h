@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How the candidates of a program lie in memory, for their making and their walk: see candidates.h.
  */
 #ifndef RH_STORE_CANDIDATES_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the candidates of a program ready to be walked: see candidates.h. */
 #include "base/map.h"
 #include "base/mem.h"

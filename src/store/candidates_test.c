@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Candidates walked lazily, against every pair of sites looked at one by one. */
 #include "store/candidates.h"
 

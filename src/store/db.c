@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The part of the database boundary that is the same for every backend: see db.h. */
 #include "store/db.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The database boundary: connections, transactions, prepared statements and rows, for everything
  * in the store. Nothing here belongs to one database. Each backend is one file (db_sqlite.c) that

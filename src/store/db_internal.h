@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a database backend provides: one table of operations, and connections and statements whose
  * first member is the struct of db.h.

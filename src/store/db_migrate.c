@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes databases of a format, tells their versions, and takes old ones to the newest version. */
 #include "store/db.h"
 #include "store/db_internal.h"

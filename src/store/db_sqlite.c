@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The SQLite backend: opening files, statements, and messages for everything that can fail. */
 #include "store/db_internal.h"
 

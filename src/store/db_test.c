@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The database boundary: values of every kind, transactions, words, and versions of a format. */
 #include "store/db.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the store: changes and queries databases behind the back of the code under test. */
 #ifndef RH_STORE_DB_TESTING_H
 #define RH_STORE_DB_TESTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encodes findings, and decodes them with distrust: see finding_codec.h. */
 #include "store/finding_codec.h"
 

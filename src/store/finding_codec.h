@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A finding as bytes, in the form in which stores keep it. Struct rh_finding is the layout of one
  * version of the shared memory; these bytes outlive it.

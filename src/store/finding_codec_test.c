@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings as bytes: they come back as they were, old bytes are still read, damage is survived. */
 #include "store/finding_codec.h"
 

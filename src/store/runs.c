@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes, opens and checks stores of runs: a file is written only once it is known to be ours. */
 #include "store/runs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store of runs: what was asked of each run of a program, what it answered, and the verdicts
  * that follow. One database for each build of a program and detector; several processes may use it

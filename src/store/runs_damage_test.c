@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stores that are not as they should be, and systems that refuse: each is told in one message, none
  * crashes, and what cannot be used is left as it is. */
 #include "store/runs.h"

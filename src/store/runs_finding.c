@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the best findings of each candidate, and hands them out. */
 #include "store/runs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings that go into a store: the best are kept, and come back with their images. */
 #include "store/runs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the store of runs share: the statements and the names of columns, the state of
  * an open store, and how rows are written, found and checked.

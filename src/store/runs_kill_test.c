@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes that are killed while they use a store: it opens afterwards, it is intact, and every
  * run whose completion was reported as done is in it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what is known: states, totals. Numbers out of range are damage and are never followed. */
 #include "store/runs.h"
 

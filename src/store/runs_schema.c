@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tables of the store of runs, in every version that is still understood. The text of a version
  * never changes once it was released: a change is a new step at the end. runs.h documents the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stores of older versions: they are migrated when they are opened, once, and lose nothing. */
 #include "store/runs.h"
 

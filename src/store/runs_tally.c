@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one run changes in what is known of a candidate. Nothing here touches the file. */
 #include "store/runs_internal.h"
 

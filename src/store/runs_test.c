@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What goes into a store of runs comes out of it again, also with others at work on it. */
 #include "store/runs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the store of runs: a store, runs that say what a test wants, and random numbers. */
 #ifndef RH_STORE_RUNS_TESTING_H
 #define RH_STORE_RUNS_TESTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Enters and completes runs, each in one transaction. */
 #include "store/runs.h"
 

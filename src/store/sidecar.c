@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sidecar's schema in SQL, the names of what its numbers mean, and the order of its sites. */
 #include "store/sidecar.h"
 

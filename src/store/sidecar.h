@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PROG.racehive, the sidecar of a program: its sites, its keys, what the analysis of the whole
  * program says of them and the module they were made from, in one SQLite file that is written once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes and reads the tables of the analysis in a sidecar. They are kept sound while they are
  * made, and read with the distrust of sidecar_read.c. */
 #include "store/sidecar_analysis.h"

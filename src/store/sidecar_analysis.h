@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the analysis of the whole program leaves in a sidecar: the candidates as groups of classes
  * of sites, the accesses it removed and why, and what it cost. store/sidecar.h documents the

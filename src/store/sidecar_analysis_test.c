@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of the analysis, written and read back; and what the writer refuses. */
 #include "store/sidecar_analysis.h"
 

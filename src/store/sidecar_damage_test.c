@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sidecars that are not as the writer left them: each is refused or read, none crashes the reader.
  */
 #include "store/candidates.h"

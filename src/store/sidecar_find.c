@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the sidecar of a program by name and by build id, and keeps copies by build id. */
 #include "store/sidecar.h"
 

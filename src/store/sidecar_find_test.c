@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the sidecar of a program: beside it, behind a link, by build id, or not at all. */
 #include "store/sidecar.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files that write and read sidecars share: the schema in SQL and the names in it, the
  * state of a writer and of a reader, and how rows are interned, inserted, walked and checked.

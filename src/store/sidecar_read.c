@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads a sidecar, trusting nothing in it: a number out of range, a reference to a row that is not
  * there or a gap in the numbering is reported as damage and never followed.

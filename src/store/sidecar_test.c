@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sidecars, written and read back; and what is left when writing fails. */
 #include "store/sidecar.h"
 

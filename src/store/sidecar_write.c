@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a sidecar: interns what sites share and streams rows into a temporary SQLite file. */
 #include "store/sidecar.h"
 

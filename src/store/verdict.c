@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From the tally of a candidate to its verdict, and to how far a verdict against a race holds. */
 #include "store/verdict.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From outcomes of runs to the verdict on a candidate. The embedded and the central hive share this
  * rule: equal tallies give equal verdicts.

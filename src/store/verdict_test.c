@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every tally to its verdict, whatever the order in which it grew; and the bound's values. */
 #include "store/verdict.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the evaluation (bench/evaluate): what it reads of tools' reports, its statistics, the check
 of instruction counts, the comparison of two results, and that the page shows the results and no
 more."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the annotations of the programs in programs/.
 
     // RACE: name     an access on this line races with one on the other lines of that name

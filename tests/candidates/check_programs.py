@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the annotated programs (see annotations.py).
 
 With --racehive, against the candidates of an optimised build: every annotated race has a candidate

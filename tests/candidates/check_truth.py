@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the generator itself: is truth.json true of the programs it is written for?
 
 - Every race that ThreadSanitizer sees is in the truth (or undecided), and programs that are to have

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Says which races of a ThreadSanitizer log have no candidate at the same lines.
 
 A race of the log is the pair of lines of the top frames of its two stacks that lie in the program's

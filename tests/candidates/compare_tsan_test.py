@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests compare_tsan.py on a recorded log of two programs (library_memcpy.c, double_checked.c)."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proves races of generated programs by collision: two threads stopped right before the two
 accesses at the same time, at overlapping addresses, with the locks they then hold.
 

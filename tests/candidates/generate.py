@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes one random multithreaded C program and truth.json, which lines of it race.
 
 The same seed, size and mode give the same program. truth.json has

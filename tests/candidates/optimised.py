@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds the lines that still have an access in an optimised whole program, without racehive."""
 import os
 import re

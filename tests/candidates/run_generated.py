@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks racehive's candidates against generated programs whose races are known.
 
 Every pair of lines that truly races must have a candidate with these two lines, or with those of a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that the search follows pointers through nested structs, arrays and copies of them.
 
 Each generated program stores addresses of variables somewhere in nested structs and arrays, at

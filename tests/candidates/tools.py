@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the checks of this folder share: building programs, reading ThreadSanitizer's logs and
 racehive's candidates.
 

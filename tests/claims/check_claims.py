@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What we say about our own tree, checked: layers, sizes, first sentences, registered tests, files
-that documents name. A complaint that tests/claims/known.txt lists is printed and forgiven.
+# SPDX-License-Identifier: Apache-2.0
+"""What we say about our own tree, checked: layers, sizes, first sentences, licences, registered
+tests, files that documents name. A complaint that tests/claims/known.txt lists is printed and forgiven.
 
 Usage: check_claims.py SOURCE_TREE
 """
@@ -55,6 +56,7 @@ LIBRARIES = {
     "z3*.h": "src/symex/*",
 }
 
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
 MOST_LINES = 600
 MOST_LINES_OF_FUNCTION = 70
 MOST_MODULES = 20
@@ -137,6 +139,8 @@ def opening(path, text):
     """The opening comment of a source file, or None if it has none."""
     python = path.endswith(".py") or re.match(r"#!.*python", text)
     text = re.sub(r"\A#![^\n]*\n", "", text)
+    text = re.sub(rf"\A(/\*|//|#) {LICENCE}( \*/)?\n", lambda m: "" if m.group(2) or
+                  m.group(1) != "/*" else "/*\n", text)
     if path.endswith((".c", ".h", ".S", ".cc", ".cpp", ".def", ".css")):
         found = re.match(r"(?://[^\n]*\n)+|/\*.*?\*/", text, re.S)
     elif python:
@@ -161,6 +165,14 @@ def check_first_sentences(tree):
         words = re.findall(r"[A-Za-z]+", opening(path, tree.read(path)) or "")
         if len(words) < 2:
             yield path, "does not open with a sentence"
+
+
+def check_licences(tree):
+    """Every source says its licence in its first line, or behind the line with its interpreter."""
+    for path in sources(tree):
+        lines = re.sub(r"\A#![^\n]*\n", "", tree.read(path)).split("\n", 1)
+        if LICENCE not in lines[0]:
+            yield path, f"does not begin with {LICENCE}"
 
 
 def check_sizes_of_files(tree):
@@ -244,7 +256,7 @@ def check_docs_name_real_files(tree):
 
 CHECKS = (check_rooms_are_known, check_layers, check_libraries, check_llvm_only_in_ir,
           check_database_only_behind_its_door, check_no_cpp, check_first_sentences,
-          check_sizes_of_files, check_sizes_of_functions, check_sizes_of_folders,
+          check_licences, check_sizes_of_files, check_sizes_of_functions, check_sizes_of_folders,
           check_rooms_introduce_themselves, check_tests_are_registered, check_docs_name_real_files)
 
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests the check of claims: a small tree that it accepts, and one offence of each kind in it.
 
 Usage: check_claims_test.py
@@ -13,6 +14,10 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import check_claims  # noqa: E402
+
+LICENCE = check_claims.LICENCE
+MARKS = {".c": f"/* {LICENCE} */\n", ".h": f"/* {LICENCE} */\n", ".def": f"/* {LICENCE} */\n",
+         ".cc": f"// {LICENCE}\n", ".py": f"# {LICENCE}\n", ".txt": f"# {LICENCE}\n"}
 
 TEST_LIST = "# The units of this room.\nadd_test(NAME vec_test)\n"
 SOUND = {
@@ -40,11 +45,20 @@ def long_function(lines):
         "    a++;\n" * (lines - 4) + "}\n"
 
 
+def licensed(path, text):
+    """The text with its licence, where there is room for one."""
+    if text.startswith("#!"):
+        first, rest = text.split("\n", 1)
+        return f"{first}\n# {LICENCE}\n{rest}"
+    return MARKS.get(os.path.splitext(path)[1], "") + text
+
+
 class Claims(unittest.TestCase):
-    def check(self, extra):
-        """(status, output) of the check on the sound tree with `extra`."""
+    def check(self, extra, bare=None):
+        """(status, output) of the check on the sound tree with `extra`, licensed, and `bare`."""
+        files = {path: licensed(path, text) for path, text in {**SOUND, **extra}.items()}
         with tempfile.TemporaryDirectory() as top:
-            for path, text in {**SOUND, **extra}.items():
+            for path, text in {**files, **(bare or {})}.items():
                 place = os.path.join(top, path)
                 os.makedirs(os.path.dirname(place), exist_ok=True)
                 with open(place, "w", encoding="utf-8") as file:
@@ -57,9 +71,9 @@ class Claims(unittest.TestCase):
         status, text = self.check(extra)
         self.assertEqual(status, 0, text)
 
-    def assert_offence(self, check, complaint, extra):
+    def assert_offence(self, check, complaint, extra, bare=None):
         """One check complains, in these words, and no other does."""
-        status, text = self.check(extra)
+        status, text = self.check(extra, bare)
         self.assertEqual(status, 1, text)
         self.assertIn(complaint + "\n", text)
         failed = [line for line in text.split("\n") if line.endswith(": FAILED")]
@@ -161,19 +175,29 @@ class Claims(unittest.TestCase):
             self.assert_offence("first_sentences", f"{path}: does not open with a sentence",
                                 {path: text})
 
+    def test_licences(self):
+        for path, text in (("src/base/log.c", "/* Writes to a log. */\n"),
+                           ("src/base/log.h", "/* Writes to a log. */\n/* " + LICENCE + " */\n"),
+                           ("scripts/tool", "#!/bin/sh\n# Does what it does.\n"),
+                           ("tests/CMakeLists.txt", "# All of the tests.\n")):
+            self.assert_offence("licences", f"{path}: does not begin with {LICENCE}", {},
+                                {path: text})
+        status, text = self.check({}, {"examples/a.c": f"/* {LICENCE}\n * An example of it.\n */\n"})
+        self.assertEqual(status, 0, text)
+
     def test_sizes_of_files(self):
         for path, text in (("src/base/log.c", "/* Writes to a log. */\n"),
                            ("tests/x/run.py", '"""Runs all of it."""\n')):
-            self.assert_sound({path: text + "\n" * 599})
+            self.assert_sound({path: text + "\n" * 598})
             self.assert_offence("sizes_of_files", f"{path}: has 601 lines, more than 600",
-                                {path: text + "\n" * 600})
+                                {path: text + "\n" * 599})
         for path in ("src/base/table.def", "src/ir/testdata/big.c"):
             self.assert_sound({path: "/* A table of things. */\n" + "\n" * 700})
 
     def test_sizes_of_functions(self):
         self.assert_sound({"src/base/sum.c": long_function(70)})
         self.assert_offence("sizes_of_functions",
-                            "src/base/sum.c:sum: (line 2) has 71 lines, more than 70",
+                            "src/base/sum.c:sum: (line 3) has 71 lines, more than 70",
                             {"src/base/sum.c": long_function(71)})
 
     def test_sizes_of_folders(self):
@@ -210,8 +234,8 @@ class Claims(unittest.TestCase):
                                 {"docs/guide.md": text})
 
     def test_what_is_known_is_forgiven_and_nothing_else(self):
-        offence = {"src/base/log.c": "/* Writes to a log. */\n" + "\n" * 600,
-                   "src/base/fs.c": "/* Reads files and folders. */\n" + "\n" * 600}
+        offence = {"src/base/log.c": "/* Writes to a log. */\n" + "\n" * 599,
+                   "src/base/fs.c": "/* Reads files and folders. */\n" + "\n" * 599}
         status, text = self.check({**offence, "tests/claims/known.txt":
                                    "sizes_of_files src/base/log.c\nlayers src/base/fs.c\n"})
         self.assertEqual(status, 1)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files of a source tree, and what the checks of claims need to read in them."""
 import os
 import re

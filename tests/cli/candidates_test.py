@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests of `racehive candidates`, on sidecars that make_candidates writes.
 
 Usage: candidates_test.py RACEHIVE MAKE_CANDIDATES [unittest option...]

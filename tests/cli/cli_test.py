@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests of the command racehive, on a sidecar that make_sidecar writes.
 
 Usage: cli_test.py RACEHIVE MAKE_SIDECAR [unittest option...]

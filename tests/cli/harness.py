@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of the command racehive share: a program, its sidecar, ways to run racehive."""
 import os
 import pty

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes the stores of runs that the tests of `racehive report` look at, without any run.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes the sidecar that the tests of the command line look at, without any compiler.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests of `racehive report`, on sidecars and stores that make_candidates and make_runs write.
 
 Usage: report_test.py RACEHIVE MAKE_CANDIDATES MAKE_RUNS [unittest option...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of `racehive run` share: programs made once, runs in folders of their own."""
 import fcntl
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of `racehive run` execute: a program with one race, which does as its first
  * argument says. Every mode leaves a line with its process id in the file $SUBJECT_LOG, so that a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests of `racehive run` on real programs: what it exits with, prints, keeps and leaves behind,
 also when it, or the program, is interrupted or killed.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A program that crashes dies as it would have, and leaves a record first. Usage: check_crash.py CC"""
 import os
 import re

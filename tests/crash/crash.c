@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ends as its argument says: segv, abort, raise, own (with a handler of its own), or none. */
 #include <pthread.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole builds with racehive-cc as the compiler: make, configure scripts, CMake."""
 import os
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiling with racehive-cc: what goes through clang untouched, and what gets bitcode."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When something goes wrong: a build that plain clang passes still passes, the user's own mistakes
 are told as a linker tells them, and nothing half-made is left behind."""
 import os

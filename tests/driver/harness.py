@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the driver's end-to-end tests share: the tools under test, a scratch folder, commands.
 
 Call: NAME_test.py --bin=DIR --clang=PATH --objcopy=PATH [unittest's arguments]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared libraries, archives and relocatable objects made and used with racehive-cc."""
 import os
 

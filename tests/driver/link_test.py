@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linking programs and libraries with racehive-cc: each case runs what it linked."""
 import os
 import shlex

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accesses with every form of address. Before each, the program writes what a hook must be told:
  * `expect write ADDRESS SIZE`. The trace must hold each line, in this order per thread.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """End-to-end tests of keys: what hooks are told, and that switching never changes a program.
 
 Usage: check_keys.py CC CASE, with CASE one of those listed by `check_keys.py CC list`.

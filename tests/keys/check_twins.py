@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Twins compute what plain bodies do, wherever a thread changes from one to the other.
 
 Random programs (random_program.py) and one with exceptions are built by plain clang and through

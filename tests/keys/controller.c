@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Controls a run through its control page: starts PROGRAM with no task, asks for SITE while it
  * runs, waits until that is done, lets the program end, and prints the events. Usage: controller

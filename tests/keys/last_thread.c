@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Main ends in pthread_exit; the process must end, with 0, when its last thread does. */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes random C programs whose output must not depend on keys.
 
 Functions of nested loops, gotos (into loops too), switches and calls work on a state that belongs to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a program under a restriction that hardened systems use. Ends with 77 when the kernel does
  * not know it. Usage: sandbox mdwe|no-patching|no-membarrier PROGRAM [ARGUMENT...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Four threads compute with every form of access while keys are flipped at random; a wrong
  * execution shows as a wrong result. One thread blocks every signal, SIGTRAP included.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exceptions through functions with twins: thrown, caught, rethrown and cleaned up in and around
 // loops, by three threads that must find the same. Usage: throws ROUNDS.
 #include <cstdint>

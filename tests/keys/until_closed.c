@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two threads count, each in a variable of its own, until standard input closes. They enter their
  * functions once: that of the watched variable has two keys and so a twin, which its thread can

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A site that many threads come to, to measure what pauses there cost a run. Each thread accesses
  * bytes of its own, which no analysis can know: no two threads collide, and every pause times out.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that the time in which racechaser pauses threads never exceeds its bound: in no run more
 than r_max of the run's time or of t_min, whichever is longer. Sites that are cold, warm and in a
 tight loop (bound.c), with few threads and many, for several bounds.

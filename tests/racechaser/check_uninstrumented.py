@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks what racechaser reports of values that change while a thread is paused.
 
 Programs of uninstrumented/ with a line marked UNINSTRUMENTED have a race there with code that has no

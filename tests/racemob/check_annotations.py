@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks what the programs of this folder say of themselves, without `racehive run`.
 
 With --tsan, against ThreadSanitizer: it reports no race that is not annotated, none at all in clean

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks `racehive run` on the programs of this folder.
 
 Clean programs must give no true race. In racy ones and in the figures every annotated race must be

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Tests check_racemob.py and run_generated.py against a racehive that only plays the part: a script
 that writes the report it was told to."""
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the programs of this folder share: the helpers of the candidates' programs, a check of calls
  * that cannot fail, and a way to wait that orders nothing. */
 #ifndef RACEMOB_PROGRAM_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs of this folder with what their annotations (tests/candidates/annotations.py) say."""
 import fnmatch
 import glob

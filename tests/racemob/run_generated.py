@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks `racehive run` on generated programs whose races are known (tests/candidates/generate.py).
 
 A true race on lines that do not race is a failure in any program; guarded and race-free programs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What check_racemob.py and run_generated.py share: calling `racehive run` and reading its report.
 
 A SetUpError says that the question could not be asked (no such tool, a program that does not build,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loads a DNS resolver on 127.0.0.1 and verifies every answer.
 
 dns_load.py mixed|stream PORT UPSTREAM CLIENTS QUERIES

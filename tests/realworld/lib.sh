@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the recipes in programs/ share; read by `run` before a recipe, never on its own.
 #
 # A recipe programs/NAME.sh defines five functions. `run` calls each in a shell of its own with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes deterministic data for the workloads: make_data.py text|random|zeros BYTES."""
 
 import random

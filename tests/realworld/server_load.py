@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loads a memcached or redis server on 127.0.0.1 and verifies every answer.
 
 server_load.py mixed|stream memcached|redis PORT CONNECTIONS COMMANDS

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Annotations, our own and those of other tools: they order threads, mark bytes as benign, and
  * switch watching off and on. Built with __RACEHIVE__ defined, as racehive-cc does.

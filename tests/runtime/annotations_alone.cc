@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * Code with annotations that is built for Racehive but linked without its runtime, and code built
  * without it: both link and run, and the annotations cost nothing but a test.

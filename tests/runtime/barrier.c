@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Barriers against a model: after each phase a thread knows of the arrival of every other in that
  * phase, and nothing of what a faster one did after it left.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The memory that system calls read and fill is told of as uses: what is sent before the send, as
  * much as was asked for; what is received after the receive, as much as came.

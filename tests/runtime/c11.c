@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * C11 threads: each function reports, once, the event of its pthread counterpart.
  */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks how many instructions wrappers cost while no events are wanted.
 
 Runs idle_bench under callgrind with the runtime and without, and compares what each of its functions

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks the table of wrapped functions against the objects made from it: every symbol of the list
 # is defined by the dynamic objects as a weak one, and by the static ones as __wrap_SYM, and nothing
 # is wrapped that the list does not have; what hooks reach calls no libc.

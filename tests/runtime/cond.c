@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Condition variables: a wait releases the mutex and acquires it again, however the wait ends.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork, 500 times, from a thread of a program whose other threads create threads and hold locks all
  * the while. The child has one thread, with the id it had and a new number of the kernel's; it can

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The runtime's core as far as the wrappers need it, and a detector that records: see harness.h.
  */

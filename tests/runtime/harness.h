@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of the wrappers stand on: the runtime without its core, with a detector that
  * records what it is told and keeps a model of who knows of what.

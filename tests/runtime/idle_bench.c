@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the wrappers cost while no events are wanted: nanoseconds per operation, the least of as
  * many rounds as the argument says. Built with the runtime (idle_bench) and without

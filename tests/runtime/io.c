@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a thread sends through a descriptor orders it before the one that receives it, by whichever
  * calls and through whatever kind of descriptor; and the program sees the same results as without

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ways to send and to receive eight bytes through a descriptor, and for which kind of it. */
 #ifndef TESTS_RUNTIME_IO_WAYS_H
 #define TESTS_RUNTIME_IO_WAYS_H

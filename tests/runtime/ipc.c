@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel's message queues, semaphores and locks of files order threads; locks that belong to
  * the whole process do not. Kinds that this system does not have are passed over.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calls from libraries arrive: from one that is linked, from its constructor, and from one that is
  * loaded later (named by the first argument), through libstdc++ too.

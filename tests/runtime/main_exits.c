@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The main thread ends in pthread_exit while another runs, and is joined by it: the process goes
  * on, ends with its last thread with status 0, and runs its exit handlers in that thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 20,000 short threads, half of them detached: ids are never used twice, memory stays flat, and
  * every thread that was joined is told of as ended.

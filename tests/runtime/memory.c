@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The detector is told of memory before it is freed, whoever frees it, with its whole size; and the
  * program sees the same results of free and similar functions as without the runtime.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The part of the harness that C++ tests can use too: checks, and numbers that threads learn from
  * each other by release and acquire. */
 #ifndef RH_TESTS_RUNTIME_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mutexes of every kind, spin locks and file locks: an event for each lock and unlock that took
  * effect, none for those that failed or were nested.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pthread_once: a thread that returns from it comes after the function; the function runs once,
  * also when calls are nested in it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * std::call_once and function statics: after an exception both are tried again, and a thread that
  * returns comes after the initialisation. std::thread, std::mutex and std::condition_variable are

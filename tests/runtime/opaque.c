@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What makes a process opaque is noted: streams on pipes and sockets, threads of libc's own, and
  * libraries without keys, but not the system's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An allocator to be loaded before libc, nothing like libc's: blocks are never used again, and the
  * size stands before them. To measure one of its blocks with libc's malloc_usable_size would crash.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that has functions of its own under names we wrap, one of them with other parameters:
  * it links, and calls its own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that has its own malloc, calloc and free, which hand out libc's blocks, but no realloc:
  * its own free is called, and realloc is what it would be without us.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program whose malloc locks a mutex: the wrapper is called before anything has been set up, from
  * inside the loader and from inside the lookup of the real functions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ends of a process: the detector is finished once, before _exit, _Exit, quick_exit and an exec
  * that can succeed; never in a child that shares our memory, nor before an exec that fails.

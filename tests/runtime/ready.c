@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread that is told that a descriptor is ready comes after the thread that made it ready, even
  * if it does not read from it; and a thread that gets a descriptor from an epoll set comes after

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Read-write locks: the unlock of a reader and of the writer are told apart, failed locks are no
  * events.

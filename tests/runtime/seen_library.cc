@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A library that knows nothing of Racehive: what it does reaches the wrappers in the executable. */
 #include <pthread.h>
 

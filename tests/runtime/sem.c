@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Semaphores: every post is a release, a wait an acquire if it succeeded, whatever its kind; a
  * signal handler may post.

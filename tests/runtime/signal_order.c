@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals and children: a handler comes after the sender of its signal, whichever call sent it and
  * whether to the thread or to the process, after the thread that installed it, and after the one

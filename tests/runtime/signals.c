@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals everywhere: a timer interrupts threads that are created, joined, detached and that lock,
  * and its handler takes part in the synchronisation. A thread that libc does not know of, and one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads: every way to begin, end, join and detach one, each with its events and its place in the
  * registry given back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whoever calls a function on a synchronisation object uses it: a read before the event of the same
  * call, a write by init and destroy, also where the call fails and there is no event; with the

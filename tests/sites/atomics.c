@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Atomic accesses and fences of C11 are sites with their kind. */
 #include <stdatomic.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which plain accesses of C are sites, and how they are called. */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks which accesses of an annotated program are sites.
 
 Each source line may carry expectations in a comment:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which accesses of C++ are sites, and how they are called.
 #include <atomic>
 #include <memory>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks where call frame information is missing or registers are wrong: hand-written code, code
  * made at run time, objects compiled without tables, calls of nothing, an exhausted stack, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks that what hooks reach keeps the rules of hooks.
 
 usage: check_objects.py NM OBJDUMP OBJECT...

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparison of stacks: see compare.h. */
 #include "compare.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compares the runtime's stacks with those of libgcc's unwinder, taken at the same point.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares our rows of call frame information with readelf's, for whole ELF files.
 
 usage: compare_rows.py ROWS READELF [--at-least=N] FILE...

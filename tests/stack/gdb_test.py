@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Checks that gdb finds its way from a hook through the thunk to the code at the key.
 
 usage: gdb_test.py GDB PROGRAM, where PROGRAM is keys.c. Status 77 if gdb cannot run programs here.

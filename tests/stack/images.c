@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks through libraries that are loaded and unloaded, told to the runtime and not told, while
  * other threads take stacks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks at keys: a hook that is reached through the thunk takes the stack of the key's code, and
  * so does libgcc's unwinder, from inside the hook, through the rows of thunk.S; both must agree, at

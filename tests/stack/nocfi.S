@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions without call frame information, each calling its first argument. */
         .text
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A function in C compiled without call frame information, but with frame pointers. */
 void pass_in_c(void (*function)(void *), void *arg);
 void pass_in_c(void (*function)(void *), void *arg)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stacks of C++: virtual calls, templates of the library, exceptions on their way, destructors that
 // run while a frame is left, calls at the end of a function that only throw, and the terminate
 // handler, each compared with libgcc's, and the first ones before each single instruction. While

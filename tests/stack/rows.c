@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints the rows of call frame information of an ELF file as readelf does, for the addresses on
  * standard input: `rows FILE < ADDRESSES` gives one line for each, "CFA rax rdx ... rip".

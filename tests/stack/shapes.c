@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks of many shapes, each compared with libgcc's at the end of the calls, and then again before
  * each single instruction on the way, so that prologues, epilogues, stubs of the linker and libc's

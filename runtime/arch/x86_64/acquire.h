@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shortest wrapper of a function that takes one pointer and acquires: six instructions while
  * idle. Compilers need two more, because they keep the pointer in a register that they must save

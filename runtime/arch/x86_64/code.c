@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What instructions of x86-64 tell about the stack: see code.h. */
 #include "arch/x86_64/code.h"
 

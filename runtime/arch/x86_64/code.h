@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the instructions of x86-64 themselves tell about the stack, for code that has no call frame
  * information: return addresses, the linker's stubs, and the stubs of our keys.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what instructions tell about the stack. */
 #include "arch/x86_64/code.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a signal handler's context says on x86-64. */
 #ifndef RH_RUNTIME_ARCH_CONTEXT_H
 #define RH_RUNTIME_ARCH_CONTEXT_H

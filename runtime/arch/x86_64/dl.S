@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The wrappers of dlopen and dlmopen, which go by their return address: each tells us, and goes on
  * to the real one as if it had been called there (runtime/dl.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The test that wrappers make of a word when they have nothing else to do. */
 #ifndef RH_RUNTIME_ARCH_X86_64_IS_SET_H
 #define RH_RUNTIME_ARCH_X86_64_IS_SET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys on x86-64: `test $imm32, %eax` (a9) off, `jmp rel32` (e9) on, same four bytes behind.
  */

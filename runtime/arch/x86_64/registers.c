@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Registers of x86-64 for walks over the stack: see registers.h. */
 #include "arch/x86_64/registers.h"
 

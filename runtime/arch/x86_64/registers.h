@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The registers of x86-64 under the numbers that call frame information gives them, and the three
  * places where a walk over the stack gets its first values: a key, a signal, and here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a sample of the kernel's perf events says of the registers on x86-64. */
 #ifndef RH_RUNTIME_ARCH_SAMPLE_H
 #define RH_RUNTIME_ARCH_SAMPLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* System calls on x86-64 without libc. */
 #ifndef RH_RUNTIME_ARCH_SYSCALL_H
 #define RH_RUNTIME_ARCH_SYSCALL_H

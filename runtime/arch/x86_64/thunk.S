@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The way from a key's stub to the hook and back, one copy in every image.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A clock that costs a few nanoseconds to read: for measuring what hooks take. */
 #ifndef RH_RUNTIME_TICKS_H
 #define RH_RUNTIME_TICKS_H

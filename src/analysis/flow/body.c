@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the flow analysis keeps of each instance: the calls that change the state or lead on, and
  * what follows from the call graph alone: who calls whom, what runs at most once, what a function

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flow analysis as a whole, and the questions it answers: see flow.h. */
 #include "analysis/flow/flow.h"
 

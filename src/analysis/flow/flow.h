@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When and under which locks each instruction runs: thread classes, which threads may be alive, and
  * the locks that are surely held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds where blocks of memory are still unknown to others: see fresh.h. */
 #include "analysis/flow/fresh.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Blocks of memory that were just allocated and that nobody else knows yet.
  *

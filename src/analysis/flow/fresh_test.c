@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of where a block of memory is still unknown to others. Reads with a name ask the question
  * of the block that they read. */
 #include "analysis/flow/fresh.h"

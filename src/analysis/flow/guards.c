@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether two accesses that touch the same memory surely hold the same lock; and the names of locks
  * for people.

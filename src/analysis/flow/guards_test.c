@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of which locks guard which accesses: names that must be equal, distances from the accessed
  * memory, arrays, and memory that does not change. */
 #include "analysis/flow/testing.h"

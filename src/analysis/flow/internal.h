@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of the flow analysis among themselves: see flow.h for what it computes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which joins surely wait for which threads, for the flow analysis.
  *

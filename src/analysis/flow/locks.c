@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets of locks that are surely held, and what calls, releases and edges do to them, for the flow
  * analysis.

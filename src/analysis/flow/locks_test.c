@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of which locks are held where: what is taken, released, renamed and lost. */
 #include "analysis/flow/testing.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Canonical values and names of addresses for the flow analysis: of values that must be equal, in
  * one run of a function, the same node or name is found.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes and interns the nodes and names of the flow analysis: equal ones have one number. */
 #include "analysis/flow/internal.h"
 

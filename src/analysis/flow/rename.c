@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of the flow analysis seen from elsewhere: behind the edge to a block, where other values
  * stand for the same, and at the caller of a function.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of threads and of cells, each with a number, for the flow analysis. */
 #include "analysis/flow/internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recognises loops that wait for a variable: see spin.h. */
 #include "analysis/flow/spin.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of loops that wait for another thread to change a variable. */
 #include "analysis/flow/spin.h"
 

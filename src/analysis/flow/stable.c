@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which memory does not change while several threads run, for the flow analysis.
  *

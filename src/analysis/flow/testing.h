@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared by the tests of the flow analysis: modules from short text, and the one question that
  * matters: what becomes of two accesses to the same memory.

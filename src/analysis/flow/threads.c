@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Thread classes of the flow analysis: which there are, who starts whom, and the arithmetic of sets
  * of threads that may be alive.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of which threads may run at the same time: starts, joins, loops, siblings, handlers. */
 #include "analysis/flow/testing.h"
 

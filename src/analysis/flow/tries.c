@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a branch says about locks that were tried: they are held where the try is known to have
  * returned what it returns on success. */
 #include "analysis/flow/internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The walk of the flow analysis: contexts, and the states that calls and edges lead from one to
  * another.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is written where, for the flow analysis: every store, intrinsic and library function that
  * writes, and an index of them by object.

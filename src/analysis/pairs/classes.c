@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sorts accesses into classes that no filter can tell apart: see pairs.h. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compares classes of accesses, object by object, and says what became of each pair: see pairs.h.
  */
 #include <stdlib.h>

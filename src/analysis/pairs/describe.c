@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Puts classes and groups of accesses in words for people: see pairs.h. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which objects are reachable by several threads: see escape.h. */
 #include "analysis/pairs/escape.h"
 

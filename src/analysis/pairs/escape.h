@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which memory more than one thread can reach, and when: the escape analysis.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the search for candidates and its ranking know of each other: see pairs.h. */
 #ifndef RH_ANALYSIS_PAIRS_INTERNAL_H
 #define RH_ANALYSIS_PAIRS_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes one class of those that have the same partners: what told them apart (which cells, which
  * objects) has done its work when the pairs were compared. In programs where points-to knows

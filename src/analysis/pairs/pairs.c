@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compares classes of accesses and keeps the pairs that may race: see pairs.h. */
 #include "analysis/pairs/pairs.h"
 

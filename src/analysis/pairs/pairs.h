@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The candidates of a program: pairs of accesses that may touch the same memory from threads that
  * may overlap, one of them writing, not both atomic, without a lock that surely orders them.

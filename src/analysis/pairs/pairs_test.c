@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the whole search on small modules: what becomes of each access, and why. Accesses are
  * loads with a name, and the stores of a function by their number. */
 #include "analysis/analysis.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds what threads of a class have for themselves: see perthread.h. */
 #include "analysis/pairs/perthread.h"
 

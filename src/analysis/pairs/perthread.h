@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory that each thread of a class has for itself: `pthread_create(&t[i], 0, work, &args[i])`.
  *

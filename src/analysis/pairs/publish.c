@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which objects have their address given away without order: by a store that itself races, or by an
  * atomic weaker than release and acquire. See pairs.h.

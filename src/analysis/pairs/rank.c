@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the reasons for the score of each group of candidates (candidate/score.h), and sorts the
  * groups by it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls, library functions and the outside, for the points-to analysis. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of the points-to analysis, and the cells that they consist of. */
 #include "analysis/pointsto/internal.h"
 #include "base/mem.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the cells of the points-to analysis hold: the fields of objects, read and written. */
 #include "analysis/pointsto/internal.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies of memory of the points-to analysis: memcpy and its like, and structs as values.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of the points-to analysis among themselves: see pointsto.h for what it computes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What library functions do to pointers: the effects of library.def as constraints.
  */

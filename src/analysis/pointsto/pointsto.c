@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The points-to analysis as a whole, and the questions it answers: see pointsto.h. */
 #include "analysis/pointsto/pointsto.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What every pointer of a whole program may point to, and whom every call may call.
  *

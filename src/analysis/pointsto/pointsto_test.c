@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What pointers point to, on small modules. */
 #include <setjmp.h>
 #include <stdarg.h>

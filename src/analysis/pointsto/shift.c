@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Moves pointers: to which cell a cell leads at a distance, within the arrays of its object. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The solver of the points-to analysis: nodes, edges and the worklist.
  *

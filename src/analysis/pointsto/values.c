@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes of values and the constraints of instructions, for the points-to analysis. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which functions return memory they have just allocated, and are therefore analysed once per call.
  *

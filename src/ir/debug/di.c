@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the fields of debug-information nodes sit among the operands of LLVM's metadata.
  */

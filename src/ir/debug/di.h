@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Debug-information nodes read field by field, for the files of src/ir alone.
  *

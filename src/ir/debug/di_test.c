@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of the operand positions of debug-information nodes against metadata that clang wrote.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a location expression of debug information does to a value, for the files of src/ir alone.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Types as debug information describes them, in plain structs that are read on demand, for the
  * files of src/ir alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Follows scopes outwards through blocks and inlined calls.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The source scopes that an instruction lies in, from the innermost inlined call outwards, for the
  * files of src/ir alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the types of variables and turns them into trees of offsets: see layout.h. */
 #include "ir/debug/layout.h"
 

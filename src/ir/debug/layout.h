@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What debug information says about the memory behind a pointer: the type of the variables that
  * hold it, as a tree of structs and arrays with their offsets.

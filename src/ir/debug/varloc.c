@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collects the variable locations of a module in one walk, and answers what a variable is at an
  * instruction by following its definitions along the control flow.

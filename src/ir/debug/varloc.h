@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which variable is found in which value, and where: the variable locations of a module's debug
  * information, for the files of src/ir alone.

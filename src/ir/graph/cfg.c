@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Control flow of one function. All algorithms run on arrays indexed by a block's place in reverse
  * post-order, which unreachable blocks do not have.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Control flow of one function: dominators, postdominators and natural loops, computed on demand
  * over the snapshot of ir.h and owned by the caller.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of control flow: examples, and thousands of random graphs against the definitions.
  */

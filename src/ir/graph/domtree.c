@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Semi-NCA (Georgiadis): semidominators by path compression, then each immediate dominator as the
  * nearest ancestor that is not below the semidominator. Near linear on any graph, without the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dominator trees of graphs given as arrays, for cfg.c, which uses them in both directions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a pointer leaves its function. All rules that let a use pass stand here; a use that no
  * rule knows is an escape.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of escapes. In each function of the module the pointer in question is called %p; it stays
  * in functions called stays_... and escapes from functions called leaves_...

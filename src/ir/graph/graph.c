@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The call and thread graph: edges out of every call instruction, in the order of the code.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who calls whom and who starts and joins which threads, over a whole module.
  *

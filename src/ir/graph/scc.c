@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tarjan's algorithm with a stack of its own, because call graphs and flow graphs are deep.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Strongly connected components of a graph given as arrays, for the files of src/ir alone.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of strongly connected components: random graphs against mutual reachability.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Follows numbers back to see that they are never below zero: see sign.h. */
 #include "ir/graph/sign.h"
 

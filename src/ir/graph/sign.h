@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which numbers are never below zero, by how they are made: an index that is not lets a pointer
  * move towards the beginning of its array.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of signs: values called up... are never below zero, those called any... may be.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names for accesses, as the programmer wrote them: `q->head`, `table[i].next`, `counter`.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The text of an expression, put together from a base that has a name and a place relative to it,
  * for the files of src/ir alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What variables are called: the share of expr.c's work that looks at one value at a time, for the
  * files of src/ir alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of expr.c against annotated sources, compiled at several levels of optimisation.
  *

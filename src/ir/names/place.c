@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Walks a type down to the members and elements that lie at a place in it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a type and a place in it to the names of the members and elements that lie there, for the
  * files of src/ir alone: 24 bytes into a `struct queue` is `.ring[2].next`.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tells from what is done with an accessed word what it is: which bits of it a bit-field access is
  * about, and whether it is a number.

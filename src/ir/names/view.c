@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads from TBAA tags and getelementptrs which struct an access goes through.
  */

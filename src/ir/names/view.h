@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The struct that the compiler itself says an access goes through, for the files of src/ir alone.
  *

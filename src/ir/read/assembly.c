@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finds file-scope assembly in the bitcode beside an object's machine code. */
 #include "ir/read/assembly.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks an object with bitcode whether its source has file-scope assembly. */
 #ifndef RH_IR_READ_ASSEMBLY_H
 #define RH_IR_READ_ASSEMBLY_H

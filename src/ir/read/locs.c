@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Debug locations of the snapshot: each DILocation becomes one rh_loc, and what locations of one
  * scope have in common (file, function) is worked out once per scope.

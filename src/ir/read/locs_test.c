@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of debug locations: inlining chains, functions of lexical blocks, paths of files.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opens and closes modules: parsing and checking LLVM's module before the snapshot.
  *

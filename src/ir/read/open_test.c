@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of opening modules: what is no module is refused with a message, and nothing ends the
  * process.

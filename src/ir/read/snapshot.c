@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Takes a module's snapshot: gives everything its struct and id in the order of the bitcode, then
  * fills in operands, edges between blocks and users.

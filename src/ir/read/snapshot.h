@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The making of a module's snapshot, for the files that share the work: snapshot.c (order, ids,
  * blocks, users), values.c (instructions and constants), types.c and locs.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads LLVM's type tags and says which of them may meet: see tags.h. */
 #include "ir/read/tags.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Type tags of accesses: which pairs of accesses the language forbids to meet.
  *

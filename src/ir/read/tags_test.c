@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of type tags: which accesses may meet by the rules of C and the habits of its users. */
 #include "ir/testing.h"
 

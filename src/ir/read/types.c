@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Types of the snapshot, each LLVM type once, with the sizes and offsets of the module's layout.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instructions and constants of the snapshot: what each operation keeps of LLVM's instruction, by
  * one table of readers, and the decoding of getelementptr.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Giving a loop of a twin a copy without the assembly that was put into it: see rewrite.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writing a module: verification, bitcode, and code generation into an object file.
  *

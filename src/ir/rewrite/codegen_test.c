@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of writing: bitcode, merged bitcode, and objects that run as those of the compiler do. */
 #include "ir/rewrite/rewrite_testing.h"
 

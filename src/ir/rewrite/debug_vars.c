@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keeps what debug information says about variables right while instructions move to other blocks
  * and are copied.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Small services over LLVM's C interface that several files of src/ir share.
  */

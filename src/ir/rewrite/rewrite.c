@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inserting assembly, splitting blocks and adding data; twins are made in twin.c, and
  * codegen.c writes the result.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Changes to the underlying LLVM module: inserting assembly, splitting blocks, giving functions
  * a twin, adding data, and writing the result. Debug locations stay right: what is inserted takes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of rewriting: inserted assembly, split blocks, added data. */
 #include "ir/rewrite/rewrite_testing.h"
 #include "ir/testing_shapes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the tests of rewriting and code generation: build a program, change it, run it. */
 #ifndef RH_IR_REWRITE_REWRITE_TESTING_H
 #define RH_IR_REWRITE_REWRITE_TESTING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Giving a function a second body, its twin, and gates that lead there: see rewrite.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of a twin, for twin.c, which copies a function's body, and twin_join.c, which lets the
  * copies of values meet their originals.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lets the copies of values meet their originals behind the gates of a twin: see twin.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of twins: the second body computes the same, wherever a run changes to it. */
 #include "ir/rewrite/rewrite_testing.h"
 #include "ir/testing_shapes.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pieces that are more than an access to an object: lists that grow, queues, memory of one thread.
 
 Their effects name keys of their own instead of objects. Where an order always exists that the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The locks of generated programs and the many ways in which code takes and releases them."""
 
 # kind: C type, take, release, try, take for reading

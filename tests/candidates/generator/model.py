@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a generated program does, as events in a partial order, and which pairs of them race.
 
 Every thread that will run is an *instance*; the steps of its body are nodes of a graph. Two kinds

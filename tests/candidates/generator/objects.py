@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shared memory of a generated program: types, objects, and the ways code reaches them.
 
 A *leaf* is what one plain access touches; leaves with the same atom share bytes (members of a

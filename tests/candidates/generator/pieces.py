@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pieces: functions that touch one shared object under some protection, in many forms of C.
 
 Keeping lines alive in an optimised whole-program build (each of these was seen to go wrong):

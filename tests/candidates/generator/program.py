@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A whole generated program: what it has, where its parts go, and which of its lines race."""
 import json
 import os

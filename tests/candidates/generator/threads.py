@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The threads of a generated program: who starts, joins and waits for whom, and their bodies in C.
 
 A *role* is a thread function; its body is a list of steps. Pieces of code that touch shared memory

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each thread writes its own element, which an analysis need not see; the sum is shared. */
 #include "program.h"
 

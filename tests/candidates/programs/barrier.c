@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A barrier orders two phases; within one phase the threads still race. */
 #include "program.h"
 

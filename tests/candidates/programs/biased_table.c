@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table whose pointer is moved so that letters are its indices: it points before the table. */
 #include "program.h"
 

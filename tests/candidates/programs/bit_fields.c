@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bit-fields that share a word race; those in words of their own do not. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread spins on a plain flag, then reads what was written before it was set. */
 #include "program.h"
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads and mutexes of C11. */
 #include "program.h"
 #include <threads.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A function that the C library calls back counts in a global variable. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A callee releases the lock of its caller: what follows is not guarded. */
 #include "program.h"
 

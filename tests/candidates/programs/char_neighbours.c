@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Neighbouring bytes are different memory; a word access over them is not. */
 #include "program.h"
 

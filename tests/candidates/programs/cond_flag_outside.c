@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A flag set under the lock is tested before the lock is taken. */
 #include "program.h"
 

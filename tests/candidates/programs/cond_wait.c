@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A bounded buffer with condition variables: the lock is held again when a wait returns. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lock is taken on one branch only. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The object is found from a pointer to one of its members. */
 #include "program.h"
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pointers in arrays within the elements of an array, in structs that are copied whole: what was
  * stored at any place is found at a given one. What lies behind the arrays is not mixed with it. */
 #include "program.h"

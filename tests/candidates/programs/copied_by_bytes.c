@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pointers that are copied byte by byte, swapped so, in pieces, or in packed structs. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pointer copied twice as bytes, through memory that nobody reads as what it is. */
 #include "program.h"
 

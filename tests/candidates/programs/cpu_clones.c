@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // TSAN: cannot, the resolver runs before it is ready
 /* A function in several versions, of which the machine it runs on decides. */
 #include "program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same function that starts a thread is called twice. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each thread of a loop is joined before the next one starts. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nobody joins a detached thread. */
 #include "program.h"
 #include <semaphore.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Double-checked locking without atomics. */
 #include "program.h"
 

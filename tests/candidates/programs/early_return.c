@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One way out of a function leaves the lock held, the other does not. */
 #include "program.h"
 

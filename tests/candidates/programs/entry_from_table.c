@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The threads' functions come from a table, their arguments from a struct. */
 #include "program.h"
 

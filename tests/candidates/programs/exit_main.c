@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Main ends with pthread_exit while its threads go on. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Phases divided by create and join: no two threads run that touch the same. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two rounds of many threads, each joined as a whole before the next begins. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A block is freed while another thread may still read it. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions reached only through a table of pointers that is filled at run time. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A list locked hand over hand, and one look at it without locks. */
 #include "program.h"
 

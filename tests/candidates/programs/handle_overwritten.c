@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two threads share one handle variable: the join waits for the second only. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One handle variable serves threads that follow each other, each joined before the next. */
 #include "program.h"
 

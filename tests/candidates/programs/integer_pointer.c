@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread gets its pointer as an integer with a tag in the low bit. */
 #include "program.h"
 #include <stdint.h>

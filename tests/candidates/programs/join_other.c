@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Main joins one thread and reads what the other one writes. */
 #include "program.h"
 

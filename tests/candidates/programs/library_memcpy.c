@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* memcpy and memset of the C library into a buffer that another thread reads. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* read() fills a buffer that another thread looks into. */
 #include "program.h"
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* String functions write into shared buffers while others read them. */
 #include "program.h"
 #include <stdio.h>

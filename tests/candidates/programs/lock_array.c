@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An array of locks, indexed like the data it guards. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An array of locks, indexed differently from the data: the racy twin of lock_array.c. */
 #include "program.h"
 

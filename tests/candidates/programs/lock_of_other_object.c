@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lock of one object is held while another is changed: the racy twin of lock_per_object.c. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each object carries the lock that guards it. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Locks reached through pointers: one that never changes, one that is replaced while threads run.
  */
 #include "program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Locks taken and released by functions that get them as an argument, or that know them. */
 #include "program.h"
 

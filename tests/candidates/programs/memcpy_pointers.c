@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A struct with a pointer is copied byte by byte; both copies lead to the same memory. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pointer to the middle of an array, with indices on both sides of it. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads are created in a loop and joined in one that leaves out the first. */
 #include "program.h"
 

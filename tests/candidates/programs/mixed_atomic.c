@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One side is atomic, the other is not. */
 #include "program.h"
 

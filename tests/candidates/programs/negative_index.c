@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An index that is below zero until a number is added to it. */
 #include "program.h"
 

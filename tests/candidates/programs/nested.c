@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread starts another that outlives it; main joins only the first. */
 #include "program.h"
 

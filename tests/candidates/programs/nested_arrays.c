@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays within the elements of an array: members stay apart. */
 #include "program.h"
 

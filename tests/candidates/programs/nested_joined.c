@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread joins the one it started before it ends: joining it is joining both. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One function starts both a thread and the thread that this one starts: two of one class. */
 #include "program.h"
 

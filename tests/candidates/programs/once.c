@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pthread_once runs the set-up before every reader that calls it; one reader does not. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two threads count under one lock: the twin of no_lock.c. */
 #include "program.h"
 

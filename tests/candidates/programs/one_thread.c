@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A single thread works while main waits: nobody else touches its data. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A block is handed to another thread through a pipe, and then touched by both. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pool that declares its blocks as links of its free list and hands them out for anything. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the annotated programs share: values that no optimiser can foresee or drop, and threads that
  * are started and joined by direct calls once this is inlined. */
 #ifndef PROGRAM_H

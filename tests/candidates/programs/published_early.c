@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node is filled after it has been put into the list: the racy twin of unpublished.c. */
 #include "program.h"
 

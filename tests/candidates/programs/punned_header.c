@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A header repeated in each struct instead of nested, read through another struct that has it. */
 #include "program.h"
 

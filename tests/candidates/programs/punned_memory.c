@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory used as another type than it was declared with: a union, a buffer of bytes, a block that
  * was called something else when it was allocated. */
 #include "program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Items handed from one thread to another by a queue; the sender touches one after sending it. */
 #include "program.h"
 

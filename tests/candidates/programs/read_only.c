@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Written before the threads start, only read while they run, written again after the joins. */
 #include "program.h"
 

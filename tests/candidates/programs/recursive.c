@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A recursive lock taken twice and released once is still held; released twice it is not. */
 #include "program.h"
 

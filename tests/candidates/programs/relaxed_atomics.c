@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All accesses are atomic, in the weakest order. */
 #include "program.h"
 #include <stdatomic.h>

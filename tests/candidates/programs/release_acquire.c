@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A message published by a release store and read behind an acquire load; a second one whose flag
  * is relaxed. */
 #include "program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a thread returns is main's alone after the join. */
 #include "program.h"
 

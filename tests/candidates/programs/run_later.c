@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 // TSAN: cannot, it waits for ever when main has forked and ends before others
 /* What was given to a library to be called later, and is called by the main thread: when it forks,
  * and when it ends. */

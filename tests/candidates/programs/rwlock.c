@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many readers, one writer, each on its side of the lock. */
 #include "program.h"
 

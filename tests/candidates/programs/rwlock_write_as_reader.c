@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A write under the lock's reading side: readers at the same time are let in. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables and functions that register themselves by the section they lie in. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A semaphore hands one value over; another is touched on both sides without waiting. */
 #include "program.h"
 #include <semaphore.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All threads get the same argument, which main changes for each. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::shared_mutex: shared_lock to read, unique_lock to write, and one write under the former. */
 #include "program.h"
 #include <mutex>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pointer that shares its word with other bits, at its lower end. */
 #include "program.h"
 

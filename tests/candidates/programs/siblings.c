@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread's child runs at the same time as main and as a thread that main starts. */
 #include "program.h"
 

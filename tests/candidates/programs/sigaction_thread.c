@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A handler set with sigaction and a thread touch the same variable. */
 #include "program.h"
 #include <signal.h>

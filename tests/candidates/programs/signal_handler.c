@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A signal handler interrupts main in the middle of an update. */
 #include "program.h"
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A queued signal brings its handler a block that a thread still writes. */
 #include "program.h"
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that waits for signals gets a block from the one that queues them. */
 #include "program.h"
 #include <signal.h>

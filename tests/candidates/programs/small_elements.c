@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Members of array elements smaller than a pointer, one side by a variable index. */
 #include "program.h"
 

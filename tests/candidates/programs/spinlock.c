@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A spinlock guards one counter; a second one is counted outside. */
 #include "program.h"
 

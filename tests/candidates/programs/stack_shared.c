@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Main's local variable is given to a thread and touched by both. */
 #include "program.h"
 

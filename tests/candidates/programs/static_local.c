@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Static variables of functions are shared by all threads. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::atomic is never half of a race; what it counts beside may be. */
 #include "program.h"
 #include <atomic>

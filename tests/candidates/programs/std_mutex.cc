@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::mutex with lock_guard and unique_lock, as member of the object it guards. */
 #include "program.h"
 #include <mutex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::thread with lambdas: what they capture by reference is shared. */
 #include "program.h"
 #include <thread>

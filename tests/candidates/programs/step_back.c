@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An index less one: from the first element it would lead to a member before the array, where
  * something else lies. */
 #include "program.h"

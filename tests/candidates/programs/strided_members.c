@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One member of every element, by a distance in bytes; and neighbours of a member that is no array.
  */
 #include "program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole structs copied by assignment while one member is written. */
 #include "program.h"
 

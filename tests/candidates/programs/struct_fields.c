@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each thread has a field of its own in one struct; only the last is shared. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Thread-local variables: one stays with its thread, the address of the other is given away. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that only the thread that made it can reach: heap, stack given to a callee, and a
  * thread's own data kept by the library. */
 #include "program.h"

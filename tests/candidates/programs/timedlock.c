@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock that is waited for only a while is held where the call returns 0. */
 #include "program.h"
 #include <time.h>

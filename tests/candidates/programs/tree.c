@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tree walked by recursion: sums under a lock, marks without. */
 #include "program.h"
 

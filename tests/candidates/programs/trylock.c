@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Only the branch in which trylock succeeds holds the lock. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result of trylock is not looked at: the lock may not be held. */
 #include "program.h"
 

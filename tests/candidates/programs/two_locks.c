@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Three threads, two locks: one thread holds both, the other two hold one each and have none in
  * common. */
 #include "program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pointer goes into a union as an integer and comes out as a pointer. */
 #include "program.h"
 #include <stdint.h>

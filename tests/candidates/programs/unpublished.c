@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes are filled before they are put into the list, under its lock. */
 #include "program.h"
 

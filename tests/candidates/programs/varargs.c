@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pointers passed through a variable argument list. */
 #include "program.h"
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A virtual function reached through a base class, from threads that a vector holds. */
 #include "program.h"
 #include <memory>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* volatile does not synchronise. */
 #include "program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Both sides hold a lock, but not the same one. */
 #include "program.h"
 

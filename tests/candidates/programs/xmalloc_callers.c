@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two objects from one allocating wrapper, each used by one thread only. */
 #include "program.h"
 

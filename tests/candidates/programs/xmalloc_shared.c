@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One object from an allocating wrapper that two threads get: the racy twin of xmalloc_callers.c.
  */
 #include "program.h"

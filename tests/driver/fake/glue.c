@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for the runtime's glue.c: every image tells the runtime of itself, if there is one. */
 struct image {
     int unused;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stands in for the runtime: counts the instrumented images of the process and the calls of one
  * wrapped function, for test programs to ask.

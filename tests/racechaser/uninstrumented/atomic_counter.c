@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No race: the site is an atomic read, and the uninstrumented write is atomic too. */
 #include "subject.h"
 #include <stdatomic.h>

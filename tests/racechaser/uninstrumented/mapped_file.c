@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No race between threads: a private mapping shows what is written to its file. */
 #include "subject.h"
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RACE with an uninstrumented access: libc's memcpy writes what a thread is about to read. */
 // WATCHED: memmove, memcpy
 #include "subject.h"

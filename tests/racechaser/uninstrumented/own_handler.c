@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No race: what changes the value is a signal handler of the very thread that is paused. */
 #include "subject.h"
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RACE with an uninstrumented access that no watchpoint sees: the kernel writes, for another
  * thread's read. */
 #include "subject.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No race between threads: another process writes to memory that the two share. */
 #include "subject.h"
 #include <sys/mman.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the programs of this folder share. Each has one site, in look, where a run pauses a thread;
  * the site is in a candidate only because of another, in reset, that never runs. Whatever changes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No race: a volatile flag, set by a signal handler that may run in any thread. */
 #include "subject.h"
 #include <signal.h>

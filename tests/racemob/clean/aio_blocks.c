@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: main fills in and submits a request under the batch's mutex, and the notification's
  * thread takes that mutex before it looks at the request. A request's buffer is used again only
  * after its notification was counted under the mutex. The batch is static and outlives everything.

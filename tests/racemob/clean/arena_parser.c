@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: each thread parses its own file into its own arena, found by a thread-local pointer;
  * the only thing they share, a chain of spare chunks, is guarded by a mutex. Main walks the lists
  * and frees the arenas after the joins. */

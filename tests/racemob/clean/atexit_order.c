@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions registered with atexit run in the thread that calls exit, after the threads that it has
  * joined. */
 #include "../program.h"

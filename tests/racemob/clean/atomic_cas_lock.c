@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock made of compare_exchange (acquire) and a release store. */
 #include "../program.h"
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pointer published with release and followed through a consume load: the dependency orders what
  * it points to, and compilers make an acquire load of it. */
 #include "../program.h"

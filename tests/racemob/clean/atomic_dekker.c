@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dekker's handshake: of two threads that each raise a flag and then look at the other's, all
  * sequentially consistent, at most one goes on. It retreats with a store that the next one reads.
  */

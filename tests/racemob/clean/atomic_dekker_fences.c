@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same handshake once, with relaxed accesses around sequentially consistent fences: the thread
  * that comes second does not touch the data, whichever it is; main reads it behind the joins. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Double-checked locking done right: the pointer is stored with release under the lock and loaded
  * with acquire outside it. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A double word is changed as a whole and looked at by halves: an update that acquires through one
  * half releases through the other, too. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fence on one side only, meeting an ordered operation on the other: release fence with acquire
  * load, and release store with acquire fence. ThreadSanitizer is wrong here: it knows no fences. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread between two others has nothing but a fence: what it acquires there is what it releases
  * there, so the first thread's access comes before the last one's. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A release fence before a relaxed store, and an acquire fence after the relaxed load that saw it,
  * order what is around them. ThreadSanitizer is wrong here: it knows no fences. */
 #include "../program.h"

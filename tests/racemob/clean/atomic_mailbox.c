@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mailbox of one place: exchange with acquire and release gives a letter away and takes it. Each
  * letter is written before it is posted and read, and written upon, by whoever takes it out. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two flags of 32 bits are released one by one, and acquired together by one load of 64 bits
  * over both, as some reference counts do. The language has no word for it; on every machine that
  * has such an access it orders as one of equal size does. ThreadSanitizer is wrong here: to it

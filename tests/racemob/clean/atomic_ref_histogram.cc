@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Race-free: while the threads run, the bins of the histogram are touched through std::atomic_ref
 // only, by all of them; before and after, when they are ordinary numbers, no thread runs. Tiles are
 // handed out by an atomic counter, and each tile's own sum is written by the one who got the tile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A reference count: each owner writes its part and drops its reference with release; the one that
  * drops the last has an acquire fence before it reads all parts and frees the object.
  * ThreadSanitizer is wrong here: it knows no fences. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Relaxed counters: the last thread to count down is not ordered by that, so it touches nothing;
  * only the joins order what main reads. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A message published by a release store and read behind the acquire load that saw it; then the
  * answer the same way back. */
 #include "../program.h"

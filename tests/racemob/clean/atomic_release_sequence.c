@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A release sequence: the acquire load reads what a relaxed read-modify-write of a third thread
  * left, and is still ordered behind the release store that heads the sequence. */
 #include "../program.h"

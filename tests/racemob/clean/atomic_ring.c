@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ring buffer for one producer and one consumer: each index is released by one of the two and
  * acquired by the other, and that orders the places of the ring in both directions. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A seqlock whose data is atomic, as the language asks: readers may see a torn pair, and then throw
  * it away; a plain counter is touched under the writers' side only, which is a lock. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Release and acquire through atomics of 8, 16, 32 and 64 bits that are neighbours in one word or
  * line; each guards data of its own. */
 #include "../program.h"

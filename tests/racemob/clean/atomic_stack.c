@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock-free stack of nodes in an array, its head an index with a tag in one 64-bit word: a push
  * releases the node's value, a pop acquires it. Links are atomic, because a pop that will fail may
  * read one that is being changed. */

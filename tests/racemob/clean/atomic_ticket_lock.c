@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ticket lock: tickets are drawn relaxed; only the release of the number served and the acquire
  * of one's own number order the accesses. */
 #include "../program.h"

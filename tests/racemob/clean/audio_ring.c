@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: the decoder alone moves `written`, the player alone moves `played`, each with a
  * release store after it is done with the blocks and an acquire load of the other's index before it
  * touches them. A block is overwritten only after `played` says that it was read. */

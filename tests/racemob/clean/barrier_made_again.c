@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A barrier is destroyed by one of the threads that left it and made again, for another number of
  * threads, at the same address; the semaphores between the two lives say that all have left. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A barrier used again and again: in each phase every thread writes its own part, in the next it
  * reads its neighbour's. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: references are dropped with a release fetch_sub, and who drops the last one passes an
  * acquire fence before it touches the blob. By the release sequence of the count the fence
  * synchronises with every other drop, so all use of the blob comes before it is read and freed. */

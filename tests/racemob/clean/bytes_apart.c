@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Neighbouring bytes, array elements and struct members are memory of their own: threads that
  * write different ones are not in conflict; the join orders the read of all of them. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* call_once of C11: what the function writes is before the return of every call. */
 #include "../program.h"
 #include <threads.h>

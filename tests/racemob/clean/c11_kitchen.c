@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: orders and the bill are touched under one mtx_t only, waited for with two cnd_t; the
  * menu is made by call_once before anyone reads it. A cook's tips lie in memory of its own, found
  * by a tss_t, whose destructor adds them to the bill under the same lock. Main reads after

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mtx_t (plain, recursive, timed) and cnd_t of C11 order the accesses. */
 #include "../program.h"
 #include <threads.h>

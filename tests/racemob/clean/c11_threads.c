@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* thrd_create and thrd_join order what two threads do one after the other; thrd_exit ends one. */
 #include "../program.h"
 #include <threads.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that is cancelled in the midst of its work runs its cleanup handlers; they, and all it
  * had done before, come before the join. */
 #include "../program.h"

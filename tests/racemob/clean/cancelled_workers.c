@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: the queue and all results are touched under the pool's mutex only. A worker that is
  * cancelled while it waits for the condition owns the mutex again when its cleanup handlers run;
  * the inner one unlocks it, the outer one locks it once more to sign off. Main reads after the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a player touches the deck only while it is his turn, and the turn is read and passed
  * on under the table's mutex only. So each move comes after the mutex was released by whoever moved
  * before, although the deck itself is used outside of it. Main reads after the joins. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Race-free: the catalogue is searched under a shared lock and changed under an exclusive one. Its
 // default entries are made inside call_once by whoever comes first, and every search and change
 // passes that call_once before. Books are immutable and counted, so they outlive their removal.

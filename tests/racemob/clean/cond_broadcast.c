@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A broadcast, sent after the unlock, starts several threads; they come after what was written
  * before the flag, and the writer comes after them again. */
 #include "../program.h"

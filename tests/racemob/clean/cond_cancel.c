@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread is cancelled while it waits for a condition: it takes the mutex again before its cleanup
  * handler runs, so the handler's accesses are under the lock. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A condition variable with signal: the item is filled outside the lock, and given away by what is
  * done under it. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Timed waits that mostly time out: the mutex is held again afterwards all the same, and that is
  * what orders the accesses. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A copy of no bytes touches nothing, though it points into what another thread writes. */
 #include "../program.h"
 

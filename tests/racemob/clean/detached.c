@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Detached threads, by attribute and by pthread_detach, tell by a semaphore that they are done. */
 #include "../program.h"
 #include <semaphore.h>

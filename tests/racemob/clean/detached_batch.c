@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: nobody joins the detached threads. Each one writes a result of its own, and afterwards
  * counts itself off under the batch's mutex; main waits with the condition until the count is zero
  * and only then reads. The mutex is static, so nobody destroys it under the last thread's hands. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a configuration never changes once it is published (seq_cst). A reader announces the
  * epoch before it fetches the pointer and withdraws it with a release store afterwards; the writer
  * swaps the pointer, begins a new epoch and frees the old configuration only when it has seen that

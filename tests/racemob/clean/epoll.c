@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread that epoll_wait tells of data in a pipe comes after the one that wrote it, also
  * before it has read anything. ThreadSanitizer is wrong here: to it only the read of a
  * descriptor orders. */

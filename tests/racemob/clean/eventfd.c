@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An eventfd, by read and write and by eventfd_read and eventfd_write, hands the data over. */
 #include "../program.h"
 #include <stdint.h>

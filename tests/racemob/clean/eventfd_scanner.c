@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: two eventfds that count like semaphores say how many slots are filled and how many are
  * free. A slot is written after a count was taken from the one and before a count is put into the
  * other, and read the other way round; there is one writer and one reader, both in order. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Race-free: birds read the old positions and write their own new one; std::barrier separates the
 // steps, and its completion function, run while all are waiting, swaps the buffers. A std::latch lets
 // all start only after every worker has filled in its share, another tells main that all is done.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lock of a stream, taken with flockfile and ftrylockfile, orders the program's own data.
  * ThreadSanitizer is wrong here: it does not know the locks of streams. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fork in a threaded program: the child has the memory for itself, so what it writes is in conflict
  * with nothing the parent's threads do meanwhile; parent and child speak by exit status. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads of one phase are joined before those of the next are started; main works in between. */
 #include "../program.h"
 

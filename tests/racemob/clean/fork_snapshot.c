@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: both balances are changed under one mutex. The handlers of pthread_atfork take it
  * before a fork and give it back afterwards in parent and child, so the child's copy is never half
  * changed; the child has only one thread. Main reads the balances after the joins. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: each filter writes a band of its own of the frame and then drops its reference with
  * an acq_rel fetch_sub. These form one release sequence, so the one who brings the count to zero
  * comes after all the others; it alone reads the whole frame and frees it. */

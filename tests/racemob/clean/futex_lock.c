@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: the lock word goes from 0 to 1 or 2 with an acquire read-modify-write and back to 0
  * with a release exchange; the futex only lets waiters sleep and decides nothing. So each critical
  * section of the scoreboard comes after the one before. Main reads it after the joins. */

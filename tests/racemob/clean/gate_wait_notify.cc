@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Race-free: a gate is an atomic number, stored with release and awaited with acquire by
 // atomic::wait; the timetable is written before the gate is opened for a day and read while it is
 // open. Trains on a track own it by a counting_semaphore with one permit each; before the next day

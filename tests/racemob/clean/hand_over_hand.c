@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A list walked hand over hand, each node with a lock of its own: the next is taken before the last
  * is given up. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a level is filled in before it is published. A player stores the level it is about to
  * use in its hazard slot and checks that it is still the current one (all seq_cst); the loader
  * frees an unpublished level only if it finds it in no slot. Reading a slot synchronises with the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* An object is destroyed with delete in one thread; new in another gets the same memory. The
  * allocator orders the two lives; nothing else does. Each thread has a slot that looks as if it
  * were shared. */

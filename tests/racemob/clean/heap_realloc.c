@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* realloc gives the end of a block back, or the whole of it when it moves; another thread gets that
  * memory from malloc. The allocator orders the two lives; nothing else does. Each thread has a slot
  * that looks as if it were shared. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A block is freed by one thread and given to another by malloc. The allocator itself orders the
  * two lives of the memory; nothing else does. Blocks of this size go back to the one arena at once,
  * so the address does come back. Each thread has a slot that looks as if it were shared. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: in each round every thread reads the old buffer and writes its own rows of the new
  * one; a barrier stands between rounds, in which the buffers change parts. The largest change is
  * combined between two barriers by the one thread that the first barrier calls serial. */

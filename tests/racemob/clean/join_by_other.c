@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread is joined by its sibling, not by its creator; main learns of it through the sibling. */
 #include "../program.h"
 

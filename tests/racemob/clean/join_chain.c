@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each thread starts the next one and joins it; main joins only the first and comes after all. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main ends in pthread_exit and is joined by the thread it started, which reads what main wrote
  * last and ends the process. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: every thread of the merge sort is joined by the one that started it or by the helper
  * that was handed its identity, and each is joined before what it sorted is read. Main joins only
  * the helper and comes after the others through it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pthread_tryjoin_np and pthread_timedjoin_np order like a join once they succeed. */
 #include "../program.h"
 #include <errno.h>

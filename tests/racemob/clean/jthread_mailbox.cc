@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Race-free: the mailbox is touched under its shared_mutex only, for which the sorter waits with a
 // condition_variable_any that also wakes when its stop_token is triggered. The sorter's own counts
 // are read after the jthread was joined. Stop callbacks only touch an atomic.

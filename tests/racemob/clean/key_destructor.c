@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The destructor of a thread-specific value touches shared data after the thread's function has
  * returned; the join comes after it all the same. C11's tss_t alike. */
 #include "../program.h"

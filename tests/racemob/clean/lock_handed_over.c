@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock that moves: the data is guarded first by one mutex, then, after a thread has held both, by
  * another; each access is ordered by a chain through both locks. */
 #include "../program.h"

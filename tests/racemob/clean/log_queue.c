@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a producer fills in its line, exchanges the tail (acq_rel) and links the line into its
  * predecessor with a release store; the writer follows the links with acquire loads. A line is
  * freed only after its link was seen, which was the last that any producer did with it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a letter is a block of memory whose address goes through message queues: from the
  * sorter to a carrier and from the carriers back to the sorter. Whoever has sent an address does
  * not use it any more, and receiving a message comes after sending it. */

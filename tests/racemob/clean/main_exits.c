@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main ends in pthread_exit while others go on; they are ordered by joining each other, and the
  * process ends with the last one. ThreadSanitizer cannot run it: a thread of its own keeps the
  * process alive. */

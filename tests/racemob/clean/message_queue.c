@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A POSIX message queue hands the data over: who has received comes after who has sent.
  * ThreadSanitizer is wrong here: it does not know message queues. */
 #include "../program.h"

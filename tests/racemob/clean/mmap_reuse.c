@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mapping is removed by one thread, and another maps memory at the same address. The kernel
  * orders the two lives; nothing else does. */
 #include "../program.h"

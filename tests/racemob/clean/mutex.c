@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A normal mutex, made by its initialiser and by pthread_mutex_init, orders every access. */
 #include "../program.h"
 

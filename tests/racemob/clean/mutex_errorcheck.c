@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An error-checking mutex orders the accesses; a second lock and a foreign unlock are refused
  * and change nothing. ThreadSanitizer is wrong here: it complains of the unlock that is refused. */
 #include "../program.h"

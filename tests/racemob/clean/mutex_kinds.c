@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a directory tree is changed only under its recursive mutex, which is unlocked for
  * others when the outermost of the nested calls is done; the journal is changed only under its
  * error-checking mutex, and a second lock by its owner is refused without any effect. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mutex with priority inheritance orders the accesses. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A recursive mutex is given up only by the last of its unlocks, which orders the accesses. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread ends while it holds a robust mutex; the kernel gives the lock up in its name, and the
  * next owner, told by EOWNERDEAD, comes after everything the dead one did. ThreadSanitizer is
  * wrong here: it does not see the kernel give the lock up. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mutex taken by timedlock and by clocklock orders the accesses; the locks that time out are
  * followed by no access. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A mutex taken by trylock orders the accesses, as one taken by lock does; a trylock that fails is
  * followed by no access. */
 #include "../program.h"

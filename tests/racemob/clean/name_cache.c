@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: entries are found and read with the lock held for reading, and made, changed and
  * removed with it held for writing; a miss is looked up again once the lock is held for writing.
  * The hit counts that readers change are atomic. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pthread_once: what the function writes is before the return of every call, also of those that
  * came while it ran or long after. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: the code table is built by whoever comes first through pthread_once, and every decoder
  * passes the same pthread_once before it reads the table, which never changes again. Each decoder
  * keeps what it decoded last in a thread-local cache and writes only its own result. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a packet is filled in before it is pushed with a release CAS, and the collector takes
  * the whole stack with one acquire exchange. Later pushes are read-modify-writes that continue the
  * release sequences of the earlier ones, so the exchange comes after all that it takes. */

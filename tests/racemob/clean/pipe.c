@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pipe carries the number of a filled block, and a byte that gives it back: who has read comes
  * after who has written. POSIX does not list read and write as synchronising; every kernel does
  * synchronise there, and detectors that do not know it are of no use to programs that wait so. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pipe read with readv, waited for with poll, and its end of file: what the writer did before
  * it wrote or closed comes before what the reader does after it saw that. ThreadSanitizer is
  * wrong here: to it the end of a file orders nothing. */

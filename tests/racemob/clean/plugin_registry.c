@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a plug-in is loaded under the registry's mutex by the first who needs it, completely
  * filled in and then published with a release store; who finds it without the mutex has used an
  * acquire load. Plug-ins never change afterwards. The last one used is remembered per thread. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a job is made by main and passes to a worker under the pool's mutex. Its future has a
  * mutex of its own, under which the result is set and read, and two references, dropped with
  * acq_rel decrements; whoever drops the last one comes after the other and frees it. */

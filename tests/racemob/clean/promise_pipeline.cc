@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Race-free: each stage gets its input from a future and passes its output on by a promise, which
 // orders whatever was done before the value was set before whatever follows the get; a failure is
 // passed on as an exception in the same way. A buffer belongs to the stage that holds its pointer.

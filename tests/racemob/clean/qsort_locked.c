@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A shared table is sorted and searched under a lock; the comparisons that qsort and bsearch call
  * touch it from library code, and count. */
 #include "../program.h"

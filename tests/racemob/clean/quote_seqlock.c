@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: everything that readers look at while it changes is atomic, and a copy is used only
  * if the sequence was even and the same before and after. Writers exclude each other by a mutex,
  * under which also the plain count of updates is kept. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: the ledger is touched under a robust mutex only. Clerks that crash end while they own
  * it; the system gives it up for them, and the next owner is told by EOWNERDEAD, repairs what they
  * left half done and makes the mutex consistent. All of it is ordered by the mutex alone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A read-write lock: readers see what writers wrote, and a writer comes after all readers. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A read-write lock taken by try, timed and clock variants for reading and for writing. What fails
  * or times out is followed by no access. */
 #include "../program.h"

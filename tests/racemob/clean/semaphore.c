@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two semaphores hand a buffer to and fro, by wait, trywait and timedwait; a third is a lock. */
 #include "../program.h"
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A signal handler posts a semaphore; whoever waits for it comes after what the interrupted thread
  * had written, and after what the handler wrote. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A named semaphore, opened by each thread on its own, hands the data over. */
 #include "../program.h"
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory shared with a forked child: waitpid comes after all the child did, and the fork after all
  * the parent did before it. */
 #include "../program.h"

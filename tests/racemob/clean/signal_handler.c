@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A handler that pthread_kill makes run in another thread comes after what the sender did, and
  * the sender goes on when the handler's release store tells it to. ThreadSanitizer is wrong
  * here: to it signals order nothing. */

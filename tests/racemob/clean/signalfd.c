@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A signal sent to a thread with pthread_kill and read by it from a signalfd hands the data
  * over. ThreadSanitizer is wrong here: to it signals order nothing. */
 #include "../program.h"

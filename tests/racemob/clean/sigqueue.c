@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A signal with a value, sent with pthread_sigqueue and taken with sigwaitinfo and sigtimedwait:
  * the value is the number of a block that was filled before. ThreadSanitizer is wrong here: to
  * it signals order nothing. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A signal sent with pthread_kill and taken with sigwait hands the data over, there and back.
  * ThreadSanitizer is wrong here: to it signals order nothing. */
 #include "../program.h"

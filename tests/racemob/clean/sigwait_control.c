@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: all threads block the signals, and one thread takes them with sigwait, so no handler
  * interrupts anything. The state that signals change is guarded by a mutex, and whoever sends one
  * waits with the condition until it was acted on before sending the next. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a cell of the slab belongs to whoever took it from the free list, until it is put
  * back; both happen under the slab's mutex. So the unguarded use of a cell by its owner comes
  * before its use by the next one, though the same memory goes through many threads. */

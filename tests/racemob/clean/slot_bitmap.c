@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: each bit of one atomic word stands for a buffer. Who sets the bit with an acquire
  * fetch_or and found it clear owns the buffer until it clears the bit with a release fetch_and. All
  * changes of the word are read-modify-writes, so the one who sets a bit comes after whoever last

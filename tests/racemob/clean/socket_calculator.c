@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: a request belongs to whoever holds its address. Clients send the address through a
  * socketpair to the server, which sends it back when the result is in; finished requests go to the
  * archive through a pipe. Each passing on is a write to a descriptor, each receipt a read from it,

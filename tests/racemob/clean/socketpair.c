@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pair of sockets, by send and recv, then by sendmsg and recvmsg: who has received comes after
  * who has sent. */
 #include "../program.h"

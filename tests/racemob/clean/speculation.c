@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Data that is read only behind a flag, acquired before: a compiler that reads it anyway, and throws
  * away what it read, would make a race that is not in the source. */
 #include "../program.h"

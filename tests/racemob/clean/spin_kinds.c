@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: each of three accounts is touched under a spin lock of another kind only: an
  * atomic_flag set with acquire and cleared with release, a ticket lock whose `serving` is stored
  * with release and awaited with acquire, and a pthread_spinlock_t. Main reads after the joins. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pthread spin lock, also by trylock, orders the accesses. */
 #include "../program.h"
 #include <sched.h>

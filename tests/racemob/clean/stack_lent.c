@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A variable on a stack is lent to a thread and back in time: created, written by the other,
  * joined, and the next call has another variable at the same place. */
 #include "../program.h"

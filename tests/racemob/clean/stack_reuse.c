@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stack of a detached thread that has ended becomes the stack of the next one. The end of the
  * one and the creation of the other order the two lives; no join does. The local variable is lent
  * to a slot that looks as if it were shared. */

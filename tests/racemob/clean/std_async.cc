@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::async, launched and deferred: what the function does is before get, wait_for that says
  * ready, and the destructor of the future. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::atomic_flag as a lock: test_and_set with acquire, clear with release. */
 #include "../program.h"
 #include <atomic>

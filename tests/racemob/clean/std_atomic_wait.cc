@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* wait and notify of std::atomic: the wait ends with an acquire of the released value. */
 #include "../program.h"
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::barrier: the function at its completion reads what all wrote before, and they read what it
  * wrote after; one thread leaves early with arrive_and_drop. */
 #include "../program.h"

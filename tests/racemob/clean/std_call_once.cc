@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::call_once, also when the first call throws: what the call that succeeds writes is before
  * the return of all. ThreadSanitizer cannot run it: after an exception its pthread_once waits
  * for ever. */

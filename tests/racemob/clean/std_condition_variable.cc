@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::condition_variable: a queue whose items are made and used outside the lock. */
 #include "../program.h"
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::condition_variable_any with a shared lock: readers wait for the version a writer makes. */
 #include "../program.h"
 #include <condition_variable>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::jthread: its destructor asks it to stop and joins it; what is before request_stop is before
  * the stop that the thread sees, and before its stop callback. */
 #include "../program.h"

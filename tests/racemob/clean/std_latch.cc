@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::latch: what each thread did before it counted down is before wait and arrive_and_wait. */
 #include "../program.h"
 #include <latch>

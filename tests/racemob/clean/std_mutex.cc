@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::mutex and std::timed_mutex with lock_guard and unique_lock, also deferred, tried and given
  * up early, order the accesses. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::packaged_task handed to a thread, and run again after a reset: each run is before the get of
  * its own future. */
 #include "../program.h"

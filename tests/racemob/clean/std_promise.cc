@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::promise and std::future: what is before set_value, and what the value owns, is before get;
  * a shared_future for several; an exception the same way. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::recursive_mutex: methods that lock call each other; only the outermost gives the lock up. */
 #include "../program.h"
 #include <mutex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::scoped_lock and std::lock take two mutexes at once, in different orders, for transfers
  * between two accounts. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::counting_semaphore and std::binary_semaphore hand a buffer to and fro. */
 #include "../program.h"
 #include <chrono>

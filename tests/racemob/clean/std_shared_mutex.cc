@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::shared_mutex and std::shared_timed_mutex: readers share, writers come after all readers.
  * ThreadSanitizer is wrong here: it does not know the locks with a clock that the library calls. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::shared_ptr: owners write their parts and let go; the last release runs the destructor, which
  * reads them all. Only the reference count orders that. A weak_ptr is locked meanwhile. */
 #include "../program.h"

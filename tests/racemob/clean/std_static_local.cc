@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A static variable of a function is made by the first call; the guard the compiler adds orders it
  * before the return of all others. Its constructor is no constant. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* std::thread: construction and join order what two threads do one after the other. */
 #include "../program.h"
 #include <memory>

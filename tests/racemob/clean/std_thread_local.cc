@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A thread_local object is destroyed when its thread ends, before the join; its destructor adds to
  * a shared sum that main reads. */
 #include "../program.h"

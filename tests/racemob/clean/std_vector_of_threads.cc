@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A vector of threads: each has an element of a vector to itself, and adds to a sum under a lock.
  */
 #include "../program.h"

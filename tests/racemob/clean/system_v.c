@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A System V semaphore and a System V message queue hand the data over. ThreadSanitizer is wrong
  * here: it does not know System V. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: counters live in a block that belongs to one thread, found by a pthread key. The key's
  * destructor runs in that thread, adds the block to the totals under their lock and hangs the block
  * into a list under the same lock. Main reads totals and list after the joins. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A thread-local variable is memory of each thread's own, even if its address is lent to a slot
  * that looks shared; the owner writes it by name, and the next thread may find its own at the same
  * place. The lender's join orders what main reads through the slot. */

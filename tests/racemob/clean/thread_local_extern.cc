@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Thread-local variables that are not static, so that they are reached as those of libraries are:
  * each thread has its own, whatever they are called through. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A pool of threads that takes tasks from a locked queue and gives results by futures: each task is
  * ordered after its submission and before the get of its future. */
 #include "../program.h"

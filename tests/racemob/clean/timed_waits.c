@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: every wait has a limit, and one that ran into it is tried again, so nothing is touched
  * without what was waited for: the tray under its mutex (timedlock, cond_timedwait), free places in
  * it by a semaphore (sem_timedwait), the paper size under a rwlock (timedrdlock, timedwrlock). */

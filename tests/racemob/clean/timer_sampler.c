@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: the timer's notifications run in threads of their own and touch nothing but the
  * sampler after they have taken its mutex; workers and main do the same. The sampler is static, so
  * a notification that still runs when main ends finds it, and main reads it under the mutex. */

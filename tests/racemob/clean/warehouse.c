@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Race-free: the stock and the flag for closing are read and changed under one mutex only. Three
  * kinds of waiters with different predicates share one condition, so each change is broadcast. What
  * the clerks count for themselves is read by main after the joins. */

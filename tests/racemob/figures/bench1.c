@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first of the paper's benchmarks: two threads write x, and both pass through the same lock
  * without need. The first writes before it takes the lock, the second sleeps, takes the lock and
  * writes after it. Whenever the first is the first at the lock, an order by accident hides the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second of the paper's benchmarks: T0 and T2 write x. T0 then signals T1, which waits for it
  * and takes a lock that T3 takes after a sleep; T3 goes on to a lock that T2 takes after a longer
  * one. The signal and the locks make an order from T0 to T3, and on to T2, as long as everyone

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The third of the paper's benchmarks, in another shape: T0 and T1 both ring the same bell, and T2
  * waits for one ring before it touches x. T1 sleeps, so the ring is T0's, which wrote x before, and
  * that looks like an order; had T1 been the first to ring, nothing would order T0 and T2. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fourth of the paper's benchmarks: three races, on x, y and z, each of which only one input
  * leads to. No other input leads to any. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* format_address returns a static buffer, as inet_ntoa did. Two threads that log their peers format
  * into it at once, and copy out of it while the other formats. */
 #include <pthread.h>

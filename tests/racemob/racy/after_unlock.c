@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lock is given up one line too early. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A race that only one argument leads to; without it the same accesses are under the lock. */
 #include "../program.h"
 

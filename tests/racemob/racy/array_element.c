@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two threads share one element of an array, by an index that only the run knows; all others are
  * their own. */
 #include "../program.h"

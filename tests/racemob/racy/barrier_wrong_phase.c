@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each thread clears its neighbour's part one barrier too early. */
 #include "../program.h"
 

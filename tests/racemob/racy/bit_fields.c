@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bit-fields side by side share their memory; the member behind them does not. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A symbol cache remembers its last hit. The slow path sets that pointer under the lock, the fast
  * path looks at it without. The entries themselves are made before the threads and never change. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The consumer of a job list looks whether there is anything before it bothers to take the lock.
  * It first releases the lock after it has seen a job, so its first look and the first job that is
  * put in are never ordered. */

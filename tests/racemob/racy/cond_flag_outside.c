@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flag of a condition variable is set without its lock. */
 #include "../program.h"
 

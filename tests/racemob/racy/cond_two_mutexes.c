@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A job broadcasts its progress with a condition variable. The log waits for it with the job's
  * mutex; the window waits for it with its own, so what it reads is not guarded. As the window can
  * miss a broadcast, it waits with a limit and looks again. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A proxy's settings are reloaded under their lock. Workers copy the upstream's name under that
  * lock, but read the timeout without it ("an int cannot be torn"), before and after each copy. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The receiving and the sending half of a connection have a lock each, and one bit each, in the
  * same word. Setting one bit writes the other back. */
 #include <pthread.h>

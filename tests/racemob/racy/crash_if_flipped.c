@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A pointer is set shortly after the thread that follows it was started. The thread dawdles, so all
  * goes well; with a pause, the other order reads a null pointer. */
 #include "../program.h"

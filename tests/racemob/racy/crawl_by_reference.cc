@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A crawler starts a thread for each host with a lambda that captures everything by reference. The
 // list of pages is guarded; the count of dead links, a local variable of the starter, is not, and
 // each thread adds to it after its last unlock.

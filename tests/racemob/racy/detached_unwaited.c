@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A detached thread says that it is done with a relaxed store, which orders nothing. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Double-checked locking with a plain pointer: the test outside the lock races with the store
  * inside, and the object with its first use. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An event hub calls the callback that is registered; main registers another one while events come
  * in. Function and context are read and written without a lock. Both callbacks take the same kind
  * of context and lock it, so that any mixture of the two does no harm. */

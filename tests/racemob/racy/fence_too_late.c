@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The release fence stands behind the relaxed store that was to be ordered by it. */
 #include "../program.h"
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A decoder fills in a video frame and raises a relaxed flag, which orders nothing; the display
  * spins on the flag and then reads time stamp and checksum of the frame. Each frame has a memory of
  * its own. */

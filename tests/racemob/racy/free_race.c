@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A block is freed by a thread that was told only by a relaxed store that its reader is done. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whoever waits for a task first spins a little on its "done" flag, then takes the lock and waits
  * for the real state. The flag is set before the lock is taken and read without it. The first
  * task's flag is looked at before the waiter has taken any lock, and set before the worker has. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The promise is kept before the data beside it is written. */
 #include "../program.h"
 #include <future>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A colour table is filled in lazily, entry by entry, under a lock; but whether an entry is there
  * already is looked up without it. Both threads begin with the same entry. */
 #include <pthread.h>

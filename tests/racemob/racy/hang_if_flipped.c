@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lost wake-up: the waiter looks once whether the work is done and then sleeps until it is woken;
  * the worker wakes nobody who did not say so before. The waiter dawdles, so all goes well; in the
  * other order it sleeps for ever. */

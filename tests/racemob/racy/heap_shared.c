@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A block that is alive all the time is written by two threads; that the same addresses were
  * someone else's before is no excuse. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A small request handler keeps statistics. The good path updates them under the lock; the path
  * for malformed requests counts the failure after it has already left, without the lock. Every
  * connection ends with a malformed request, so both workers get there after their last unlock. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The racing access stands in a small function that is inlined into both threads; the line is its
  * own, not the caller's. */
 #include "../program.h"

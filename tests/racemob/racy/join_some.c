@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Word counting in parallel. The loop that joins starts with 1, as the main thread used to do the
  * first piece itself; the first worker is joined only when everything is cleaned up, after its
  * result has been added. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A lambda that captures by reference what its maker goes on using. */
 #include "../program.h"
 #include <thread>

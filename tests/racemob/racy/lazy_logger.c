@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The logger is made on first use with double-checked locking, the outer check being a plain read.
  * The reporter starts to log only when it hears from a relaxed counter that lines have been
  * written; so it finds the logger without ever taking the lock that made it. */

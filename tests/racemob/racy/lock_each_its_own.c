@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every object has a lock of its own, and each thread takes the lock of its object before it
  * touches what they share. */
 #include "../program.h"

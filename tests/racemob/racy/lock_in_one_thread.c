@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Only one thread knows that there is a lock; main changes the data while the other runs. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Look-ups in a page cache hold the lock for reading, and still note in the page when it was last
  * used. Pages are loaded before the threads start and evicted after they are joined. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A letter is still written upon after it was posted with all care. */
 #include "../program.h"
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A buffer of a size known only at run time is cleared while another thread reads its middle. */
 #include "../program.h"
 

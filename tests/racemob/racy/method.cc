@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A method that forgets the lock of its object, called by two threads; its siblings do not. */
 #include "../program.h"
 #include <mutex>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A release fence without the acquire fence on the other side. */
 #include "../program.h"
 #include <sched.h>

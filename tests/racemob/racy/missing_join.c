@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* main joins one of its two threads and reads what both have written. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One of two writers forgets the lock. */
 #include "../program.h"
 

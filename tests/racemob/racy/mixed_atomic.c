@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An atomic counter that one thread reads as if it were none. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Neighbouring bytes and elements are no race, however close; a word over a byte that another
  * thread writes is. */
 #include "../program.h"

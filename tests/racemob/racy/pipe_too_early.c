@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The byte goes into the pipe before the data is ready; what was ready before is ordered. */
 #include "../program.h"
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A flag that is no atomic, only volatile; it races, and so does what it was to guard. */
 #include "../program.h"
 #include <sched.h>

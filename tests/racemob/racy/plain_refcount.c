@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whoever holds a blob may take another reference "without the lock, since it cannot go away";
  * references are given back under the lock. The unlocked ++ races with itself and with the --. The
  * count may come out wrong, therefore blobs are only marked dead and freed after the threads. */

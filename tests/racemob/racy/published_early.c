@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A block is published, with all care, before its last member is filled. */
 #include "../program.h"
 #include <sched.h>

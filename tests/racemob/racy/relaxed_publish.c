@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A message behind a relaxed flag: relaxed on both sides, and only on one of the two. */
 #include "../program.h"
 #include <sched.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock made of atomics that is given up by a relaxed store. */
 #include "../program.h"
 #include <sched.h>

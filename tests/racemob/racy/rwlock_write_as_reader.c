@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A write under the read lock, which another reader may hold at the same time. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A semaphore that lets two in is no lock. */
 #include "../program.h"
 #include <semaphore.h>

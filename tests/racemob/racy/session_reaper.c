@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A download goes on with the session it borrowed, while the reaper takes the session out of the
  * table and frees it. The reads after that see old memory of the heap, which does no harm here:
  * nothing is allocated any more, and the number is only printed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The server wipes its table of rates at shutdown before it has joined the workers, which still
  * charge their last requests by it. */
 #include <pthread.h>

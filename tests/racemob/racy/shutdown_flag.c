@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Workers drain a mailbox under its lock, but look at the server's shutdown flag without any, and
  * the main thread sets it without any, too. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A signal handler, run by the main thread in the midst of its own work, counts requests for a
  * progress report in a plain int. The printer's thread looks at that count. */
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An index is built in the background. Main gives it some milliseconds, which have always been
  * enough, and then reads how many documents there are. It joins the thread only at the end. */
 #include <pthread.h>

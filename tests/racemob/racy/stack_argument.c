@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One struct on main's stack is the argument of all renderers; its row is overwritten for the next
  * one while the last may not have read it yet. */
 #include <pthread.h>

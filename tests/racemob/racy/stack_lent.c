@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A variable on a stack is lent to a thread, and its owner goes on using it. */
 #include "../program.h"
 

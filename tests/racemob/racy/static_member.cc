@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each connection guards itself with its own mutex, and with it also a counter that belongs to all
 // connections of the class.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A static variable of a function, built without the guard: two first calls race to make it. */
 #include "../program.h"
 #include <thread>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A struct is copied as a whole while another thread writes one member. */
 #include "../program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sensor thread updates a record under its lock; the display copies the whole record with memcpy
  * and forgets the lock. Two members of the record change while it is copied. */
 #include <pthread.h>

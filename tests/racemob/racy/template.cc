@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A race in a template: one line, instantiated for two types; only one of the two is shared. */
 #include "../program.h"
 #include <thread>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loader puts a texture into the catalogue, under its lock, before it has decoded the size; the
  * renderer waits for each texture to appear and reads the size. After the last one has been put in,
  * the loader takes no lock any more. */

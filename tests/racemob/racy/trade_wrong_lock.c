@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Players trade coins. A trade locks the giver and forgets the taker: what one trade does to the
  * taker's purse races with what another does to the same player as giver. */
 #include <pthread.h>

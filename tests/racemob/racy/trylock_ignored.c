@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result of trylock is not looked at: a thread goes on without the lock that main holds. */
 #include "../program.h"
 

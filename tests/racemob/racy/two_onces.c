@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two controls for the same function: it runs twice, perhaps at the same time. */
 #include "../program.h"
 

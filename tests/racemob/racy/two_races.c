@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two races that have nothing to do with each other, and a third access between them that is
  * guarded. */
 #include "../program.h"

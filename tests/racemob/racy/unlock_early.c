@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of rows is searched under its lock, but the row that was found is changed after the
  * unlock. Two clients end with a change of the same row. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A counter is written under the lock and read without it. */
 #include "../program.h"
 

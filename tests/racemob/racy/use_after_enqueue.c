@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sender hands a message to the delivery thread and afterwards still looks at its state, to tell
  * how many were delivered "at once". The messages are freed by main, after both threads. After the
  * last message the sender releases nothing any more. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The race is in one of two overrides, called through a pointer to the base. */
 #include "../program.h"
 #include <thread>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The handle of the first thread is overwritten by the second's; the join that seems to be for the
  * first waits for the second. */
 #include "../program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two threads guard the same data with two different locks. */
 #include "../program.h"
 

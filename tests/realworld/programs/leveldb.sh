@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # leveldb (C++): its own tests of threads and recovery, and its own benchmark with checked answers.
 
 rw_packages() {

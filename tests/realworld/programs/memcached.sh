@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # memcached (C): its own tests, and a load on loopback whose answers are all verified.
 
 rw_packages() {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # pbzip2 (C++) with bzip2's library (C) compiled in: both are built with the compiler under test.
 
 rw_packages() {

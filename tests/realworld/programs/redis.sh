@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # redis (C): the server with 1 to 4 I/O threads under a verified load on loopback, its own
 # benchmark program, and some of its own tests.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # sqlite3 (C): the shell on a script with known results, a threaded driver of ours on the static
 # library, and the project's own thread test.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drives SQLite from several threads and verifies that no update was lost: sqlite3_threads DB
  * THREADS TRANSACTIONS. Each thread moves money between accounts over a connection of its own, and
  * appends to a log over one connection that all threads share. */

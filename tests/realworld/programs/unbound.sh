@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # unbound (C): the resolver with 1 to 4 threads under a verified load on loopback, commands that its
 # threads hand to each other meanwhile, and its own unit tests.
 

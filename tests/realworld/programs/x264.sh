@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # x264 (C): the encoder with threads for frames, slices, lookahead and input. Its library is linked
 # statically, so that both are one whole, and has no assembly, so that the compiler sees all code.
 

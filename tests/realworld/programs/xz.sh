@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # xz (C): built twice as Debian does, with a shared liblzma for its own tests and with a static one,
 # so that the program and the library's threads are one whole.
 

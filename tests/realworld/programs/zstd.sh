@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # zstd (C): the multi-threaded program, its shared library, and the library's own thread tests.
 
 rw_packages() {
