@@ -266,7 +266,7 @@ void rh_phrase_runs(const struct rh_report_candidate *candidate, struct rh_strbu
         rh_strbuf_addf(out, "seen in %" PRIu64 " %s", asked, rh_table_choose(asked, "run", "runs"));
         return;
     }
-    rh_strbuf_addf(out, "raced in %" PRIu64 " of %" PRIu64 " %s that tested it",
+    rh_strbuf_addf(out, "raced in %" PRIu64 " of %" PRIu64 " %s that had it as a task",
                    tally->outcomes[RH_OUTCOME_RACE], asked, rh_table_choose(asked, "run", "runs"));
     if (tally->raced[0] > 0 && tally->raced[1] > 0)
         rh_strbuf_add(out, ", in both orders");

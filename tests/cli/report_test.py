@@ -97,7 +97,7 @@ class Text(ReportCase):
             "  memory: heap block from bank.c:12",
             "  proof: collision: T3 was paused for 12.3 ms before its access, and T2 made its own "
             "meanwhile; nothing orders the two",
-            "  runs: raced in 2 of 3 runs that tested it, in both orders, by collision in 1",
+            "  runs: raced in 2 of 3 runs that had it as a task, in both orders, by collision in 1",
             "  consequence: 1 run crashed after it (SIGSEGV)",
             "  try: hold &bank->lock in deposit (bank.c:41:7) too, as audit does"])
 
