@@ -20,9 +20,9 @@ static uint64_t share; /* parts per million */
 static uint64_t floor_ns;
 static int64_t began_ns;
 static uint64_t began_ticks;
-static _Atomic uint64_t ticks_per_us = 2000;   /* until the first tick has measured it */
-static _Atomic uint64_t taken[RT_METER_COUNT]; /* ticks */
-static _Atomic uint64_t purse = UINT64_MAX;    /* of hooks and events, in ticks */
+static _Atomic uint64_t ticks_per_us = 2000;      /* until the first tick has measured it */
+static _Atomic uint64_t taken[RT_METER_COUNT];    /* ticks */
+static _Atomic uint64_t hook_budget = UINT64_MAX; /* of hooks and events, in ticks */
 
 /* --- hooks and events --- */
 
@@ -50,7 +50,7 @@ void rt_budget_start(uint64_t overhead, uint64_t floor_ms)
     floor_ns = floor_ms * 1000000;
     began_ns = rt_sys_monotonic_ns();
     began_ticks = rt_arch_ticks();
-    atomic_store(&purse, scale(share_of(GRACE_NS), atomic_load(&ticks_per_us), 1000));
+    atomic_store(&hook_budget, scale(share_of(GRACE_NS), atomic_load(&ticks_per_us), 1000));
 }
 
 static uint64_t all_taken(void)
@@ -71,7 +71,7 @@ void rt_budget_tick(void)
     uint64_t processor = processor_ns();
     uint64_t ns = share_of((processor > wall ? processor : wall) + GRACE_NS);
     uint64_t size = scale(ns, rate, 1000);
-    atomic_store(&purse, size);
+    atomic_store(&hook_budget, size);
     if (all_taken() > size)
         atomic_store(&rt_budget_alarm, true);
     else if (all_taken() <= size - size / 4)
@@ -81,7 +81,7 @@ void rt_budget_tick(void)
 static void charge(enum rt_meter meter, uint64_t ticks)
 {
     atomic_fetch_add_explicit(&taken[meter], ticks, memory_order_relaxed);
-    if (all_taken() > atomic_load_explicit(&purse, memory_order_relaxed) &&
+    if (all_taken() > atomic_load_explicit(&hook_budget, memory_order_relaxed) &&
         !atomic_exchange(&rt_budget_alarm, true))
         rt_service_wake();
 }
@@ -142,7 +142,7 @@ uint64_t rt_budget_paused(void)
     return paid > ahead ? (paid - ahead) * 1000 : 0;
 }
 
-static uint64_t purse_us(uint64_t now)
+static uint64_t pause_budget_us(uint64_t now)
 {
     return share_of(now * 1000 > floor_ns ? now * 1000 : floor_ns) / 1000;
 }
@@ -151,14 +151,14 @@ uint64_t rt_budget_pause_room(uint64_t ns)
 {
     enum { MILLION = 1000000 };
     uint64_t now = now_us(), us = ns / 1000;
-    uint64_t size = purse_us(now) + share_of(ns) / 1000;
+    uint64_t size = pause_budget_us(now) + share_of(ns) / 1000;
     uint64_t spent = atomic_load(&paid_us) + price_of(atomic_load(&cover), now, us);
     return spent < size ? scale(size - spent, MILLION, size) : 0;
 }
 
 bool rt_budget_pause_begin(uint64_t ns, int64_t *until_ns)
 {
-    uint64_t now = now_us(), us = ns / 1000, size = purse_us(now);
+    uint64_t now = now_us(), us = ns / 1000, size = pause_budget_us(now);
     uint64_t word = atomic_load(&cover), next, price;
     for (;;) {
         price = price_of(word, now, us);
@@ -179,7 +179,7 @@ bool rt_budget_pause_begin(uint64_t ns, int64_t *until_ns)
 }
 
 /* The last one has back what was paid for later than now. The clock is read after the word, and
- * again when that has changed: others may have been held on and on since. */
+ * again when that has changed: others may have been paused on and on since. */
 void rt_budget_pause_end(void)
 {
     uint64_t word = atomic_load(&cover), next, ahead;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the run loses to us, and how much it may lose: one budget for every detector.
+ * What a run loses to the runtime, and how much it may lose.
  *
- * How it works: there are two purses, each filled with max_overhead of the time that has passed.
- * Hooks and synchronisation events cost processor time: every 64th of a thread is measured and
- * counts for 64, so that measuring costs next to nothing, and the purse is filled by processor or
- * wall time, whichever is more. Pauses cost waiting time: overlapping ones count once, as the time
- * during which at least one thread is held, and the purse holds from the beginning what a run of
- * some seconds would earn, or short runs could never be steered. A pause is paid for when it
- * begins, as far as others have not paid for the same time, and has back what it did not need: so
- * the purse is never overdrawn, at no moment. A thread that is let go in time and gets no
- * processor, because the machine has too much to do, is not held.
+ * How it works: there are two budgets, each max_overhead of elapsed time.
  *
- * A sampled hook that finds its purse empty raises the alarm; what is given up then is the
+ * Hooks and synchronisation events cost processor time. Of each thread every 64th is measured and
+ * counts for 64, so that measuring costs next to nothing. Elapsed time is processor time or wall
+ * time, whichever is more.
+ *
+ * Pauses cost waiting time. Overlapping pauses count once: what counts is the time during which at
+ * least one thread is paused. The budget begins with what a run of some seconds would earn, or
+ * short runs could never be steered. A pause is paid for when it begins, as far as others have not
+ * paid for the same time, and gets back what it did not use: so the budget is never exceeded, at no
+ * moment. A thread that was let go in time and has to wait for a processor is not paused.
+ *
+ * A measured hook that finds its budget spent raises the alarm. What is given up then is the
  * detector's choice, made by the runtime's own thread.
  */
 #ifndef RH_RUNTIME_BUDGET_H
@@ -26,21 +28,21 @@ enum { RT_METER_EVERY = 64 };
 
 /* `overhead` in parts per million; pauses may always take what `floor_ms` of running would earn. */
 RT_HIDDEN void rt_budget_start(uint64_t overhead, uint64_t floor_ms);
-/* Renews the size of the purses; by the runtime's own thread, now and then. */
+/* Renews the size of the budgets; by the runtime's own thread, now and then. */
 RT_HIDDEN void rt_budget_tick(void);
 
-/* Set when hooks and events have taken more than their share; tick takes it back when the purse is
- * a quarter full again. */
+/* Set when hooks and events have taken more than their share; tick takes it back when a quarter
+ * of the budget is free again. */
 extern RT_HIDDEN _Atomic bool rt_budget_alarm;
 
 /* Nanoseconds taken so far, by meter, and by pauses. */
 RT_HIDDEN uint64_t rt_budget_spent(enum rt_meter meter);
 RT_HIDDEN uint64_t rt_budget_paused(void);
 
-/* Before a pause of at most `ns`: false if the purse does not hold it. After true the thread must
+/* Before a pause of at most `ns`: false if the budget does not allow it. After true the thread must
  * be let go at *until_ns, and exactly one rt_budget_pause_end follows. */
 RT_HIDDEN bool rt_budget_pause_begin(uint64_t ns, int64_t *until_ns);
-/* What part of the purse would be left after a pause of `ns`, in parts per million. */
+/* What part of the budget would be left after a pause of `ns`, in parts per million. */
 RT_HIDDEN uint64_t rt_budget_pause_room(uint64_t ns);
 RT_HIDDEN void rt_budget_pause_end(void);
 /* In a child after fork: the pauses under way are its parent's. */

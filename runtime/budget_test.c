@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of the budget on a clock of our own: what the purses hold and when, the alarm and its end,
- * and that overlapping pauses count once, as the time during which at least one thread is held.
+ * Tests of the budget on a clock of our own: how large the budgets are and when, the alarm and its
+ * end, and that overlapping pauses count once, as the time during which at least one thread is
+ * held.
  */
 #include "arch/x86_64/syscall.h"
 #include "arch/x86_64/ticks.h"
@@ -77,7 +78,7 @@ static void begin(uint64_t overhead, uint64_t floor_ms)
     atomic_store(&now_ns, 1234567 * 1000);
     used_processor_ns = measured_ticks = wakes = 0;
     atomic_store(&rt_budget_alarm, false);
-    atomic_store(&purse, UINT64_MAX);
+    atomic_store(&hook_budget, UINT64_MAX);
     atomic_store(&ticks_per_us, 2000);
     for (int i = 0; i < RT_METER_COUNT; i++)
         atomic_store(&taken[i], 0);
@@ -165,7 +166,7 @@ static void test_pauses_are_no_work(void **state)
     assert_false(self.paused);
 }
 
-/* The purse: two in a hundred of the time, and of a grace at the beginning. */
+/* The budget: two in a hundred of the time, and of a grace at the beginning. */
 static void test_alarm_and_its_end(void **state)
 {
     (void)state;
@@ -199,7 +200,7 @@ static void test_tick_finds_it_too(void **state)
 {
     (void)state;
     begin(PPM / 50, 0);
-    atomic_store(&purse, UINT64_MAX); /* a guess that was far off */
+    atomic_store(&hook_budget, UINT64_MAX); /* a guess that was far off */
     pass(MS_NS / 2);
     rt_budget_tick(); /* too early to measure anything */
     spend(S_NS);
@@ -235,7 +236,7 @@ static bool pause_for(uint64_t ns)
     return begun;
 }
 
-static void test_purse_of_pauses(void **state)
+static void test_budget_of_pauses(void **state)
 {
     (void)state;
     begin(PPM / 50, 10000);
@@ -421,7 +422,7 @@ int main(void)
         cmocka_unit_test(test_alarm_and_its_end),
         cmocka_unit_test(test_tick_finds_it_too),
         cmocka_unit_test(test_processor_time_fills_it),
-        cmocka_unit_test(test_purse_of_pauses),
+        cmocka_unit_test(test_budget_of_pauses),
         cmocka_unit_test(test_no_overhead_no_pause),
         cmocka_unit_test(test_after_fork),
         cmocka_unit_test(test_overlapping_is_paid_once),

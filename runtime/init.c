@@ -25,16 +25,16 @@ _Atomic int rt_mode = RT_MODE_NEW;
 const struct rt_detector *rt_detector;
 _Atomic uint32_t rt_sync_live;
 
-static const struct rt_detector *const detectors[] = {
-#define RT_DETECTOR_ROW(name) &rt_detector_##name,
-    RT_DETECTORS(RT_DETECTOR_ROW)
+static const struct rt_detector *const detectors[RH_DETECTOR_COUNT] = {
+#define RT_DETECTOR_ROW(name, work, profile, summary) &rt_detector_##name,
+    RH_DETECTORS(RT_DETECTOR_ROW)
 #undef RT_DETECTOR_ROW
 };
 
 static const struct rt_detector *find_detector(const char *name)
 {
-    for (size_t i = 0; i < sizeof detectors / sizeof detectors[0]; i++)
-        if (rt_equal(detectors[i]->name, name))
+    for (size_t i = 0; i < RH_DETECTOR_COUNT; i++)
+        if (rt_equal(rh_detectors[i].name, name))
             return detectors[i];
     rt_complain("RACEHIVE_OPTIONS: no detector '", name, "' in this build; running idle");
     return NULL;

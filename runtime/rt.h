@@ -37,8 +37,11 @@
  * pointer, never by pthread_t, which the program may see reused.
  */
 struct rt_thread {
-    uint32_t id; /* 1 is the main thread */
+    /* The detector's own state of this thread, rt_detector->thread_size bytes; NULL if that is 0.
+     * It and the slot belong to the struct and stay when that is reused. */
+    void *detector;
     uint32_t slot;
+    uint32_t id;     /* 1 is the main thread */
     uint32_t parent; /* id of the creator, 0 if unknown */
     int32_t tid;     /* the kernel's number */
     uintptr_t pthread;
@@ -55,23 +58,8 @@ struct rt_thread {
         uint32_t depth;
         uint8_t mode; /* enum rt_held_mode */
     } held[16];
-    void *detector; /* the detector's own state of this thread */
-    /* Happens-before on demand (detect/order.h): tracked accesses as bits. */
-    struct rt_knowledge {
-        _Atomic uint64_t known;    /* it has learned of */
-        _Atomic uint64_t released; /* it knew at its last release fence */
-        _Atomic uint64_t pending;  /* its next acquire fence will bring */
-    } knowledge;
-    /* The last access whose end is known only inside the call that makes it (free). */
-    struct rt_open_access {
-        struct rh_image *image;
-        uint32_t site;
-        uintptr_t address;
-    } open_access;
-    uint64_t visits;  /* of sites where it may be held */
-    uint64_t random;  /* state of its random choices */
     uint32_t metered; /* hooks and events, for the budget (budget.h) */
-    bool paused;      /* it has been held since the last measurement began */
+    bool paused;      /* it was paused since the last measurement began */
     struct rt_thread *next_free;
     struct rt_thread *next_same; /* in the registry's bucket of `pthread` */
     bool joinable;
@@ -221,9 +209,12 @@ struct rt_use {
     uintptr_t caller;  /* return address of the call; rt_stack_here gives the whole stack */
 };
 
+/* One algorithm that watches a run. Its name and what tools know of it are in racehive/detectors.h.
+ */
 struct rt_detector {
-    const char *name;
-    const char *summary;
+    /* What it keeps of each thread, zeroed when the thread begins, at self->detector whenever it is
+     * called. Always 0 or a multiple of 8. */
+    uint32_t thread_size;
     /* False: it cannot work here (message already made), the program runs idle. */
     bool (*start)(void);
     void (*access)(struct rt_thread *self, const struct rt_access *a);

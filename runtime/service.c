@@ -7,6 +7,7 @@
 #include "keys.h"
 #include "lock.h"
 #include "options.h"
+#include "random.h"
 #include "shared.h"
 #include "sys.h"
 #include "text.h"
@@ -14,23 +15,12 @@
 
 enum { FLIP_BATCH = 64 };
 
-/* xorshift64*: any fair choice will do. */
-static uint32_t random_below(uint64_t *state, uint32_t limit)
-{
-    uint64_t x = *state;
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    *state = x;
-    return (uint32_t)((x * 0x2545f4914f6cdd1dull) >> 33) % limit;
-}
-
 static uint64_t first_random(void)
 {
     uint64_t seed = rt_options.seed;
     if (!seed)
         seed = (uint64_t)rt_sys_monotonic_ns() ^ (uint64_t)rt_sys_getpid() << 40;
-    return seed * 0x9e3779b97f4a7c15ull + 1;
+    return rt_random_seed(seed);
 }
 
 /* Some sites, or now and then all of an image: a gate is off only while no key behind it is on. */
@@ -39,16 +29,16 @@ static void flip_some(uint64_t *random)
     enum { ALL_IN = 4 };
     uint32_t sites[FLIP_BATCH];
     uint32_t count = rt_image_count();
-    struct rt_image *image = count ? rt_image_at(random_below(random, count)) : NULL;
+    struct rt_image *image = count ? rt_image_at(rt_random_below(random, count)) : NULL;
     if (!image || !image->site_count)
         return;
-    bool on = random_below(random, 2);
-    if (random_below(random, ALL_IN) == 0) {
+    bool on = rt_random_below(random, 2);
+    if (rt_random_below(random, ALL_IN) == 0) {
         rt_keys_sites(image, NULL, image->site_count, on);
         return;
     }
     for (uint32_t i = 0; i < FLIP_BATCH; i++)
-        sites[i] = random_below(random, image->site_count);
+        sites[i] = rt_random_below(random, image->site_count);
     rt_keys_sites(image, sites, FLIP_BATCH, on);
 }
 
@@ -124,14 +114,14 @@ static void choose_tasks(const struct rt_image *image, struct rh_control *contro
     uint32_t candidates = image->image->counts[3];
     uint32_t count = rt_options.tasks < RH_MAX_TASKS ? (uint32_t)rt_options.tasks : RH_MAX_TASKS;
     for (uint32_t i = 0; i < count && candidates; i++) {
-        const uint32_t *pair = image->image->candidates[random_below(&random, candidates)];
+        const uint32_t *pair = image->image->candidates[rt_random_below(&random, candidates)];
         uint32_t pause = 1000;
-        while (pause < LONGEST_US && random_below(&random, 2))
+        while (pause < LONGEST_US && rt_random_below(&random, 2))
             pause *= 2;
         control->tasks[i] = (struct rh_task){
             .id = i,
             .stage = RH_STAGE_STEER,
-            .order = random_below(&random, 2),
+            .order = rt_random_below(&random, 2),
             .pause_us = pause < LONGEST_US ? pause : LONGEST_US,
             .first = {.site = pair[0]},
             .second = {.site = pair[1]},

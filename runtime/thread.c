@@ -21,6 +21,7 @@ static struct {
     uint32_t last_id;
     _Atomic uint32_t slot_count;
     struct rt_thread *_Atomic chunks[CHUNKS];
+    char *states[CHUNKS]; /* of the detector, for the threads of each chunk */
     struct rt_thread *free;
     struct rt_thread *leaving_first, *leaving_last;
     struct rt_thread *buckets[BUCKETS];
@@ -123,6 +124,38 @@ static void collect_adopted(void)
     }
 }
 
+/* What a detector keeps of a thread, in whole cache lines: threads write to their own all the time.
+ */
+static size_t state_size(void)
+{
+    enum { LINE = 64 };
+    return rt_detector ? (rt_detector->thread_size + LINE - 1) / LINE * LINE : 0;
+}
+
+static void *state_at(uint32_t slot)
+{
+    uint32_t chunk = 31 - (uint32_t)__builtin_clz(slot / FIRST_CHUNK + 1);
+    char *states = registry.states[chunk];
+    return states ? states + (slot - FIRST_CHUNK * ((1u << chunk) - 1)) * state_size() : NULL;
+}
+
+static bool make_chunk(uint32_t chunk)
+{
+    size_t count = (size_t)FIRST_CHUNK << chunk, size = state_size();
+    struct rt_thread *threads = rt_map(count * sizeof *threads);
+    char *states = size ? rt_map(count * size) : NULL;
+    if (threads && (states || !size)) {
+        registry.states[chunk] = states;
+        atomic_store(&registry.chunks[chunk], threads);
+        return true;
+    }
+    if (threads)
+        rt_unmap(threads, count * sizeof *threads);
+    if (states)
+        rt_unmap(states, count * size);
+    return false;
+}
+
 static struct rt_thread *add_slot(void)
 {
     uint32_t slot = atomic_load(&registry.slot_count);
@@ -134,13 +167,12 @@ static struct rt_thread *add_slot(void)
         struct rt_thread *gone = take_over_gone();
         if (gone)
             return gone;
-        struct rt_thread *threads = rt_map(((size_t)FIRST_CHUNK << chunk) * sizeof *threads);
-        if (!threads)
+        if (!make_chunk(chunk))
             return NULL;
-        atomic_store(&registry.chunks[chunk], threads);
     }
     struct rt_thread *t = thread_at(slot);
     t->slot = slot;
+    t->detector = state_at(slot);
     atomic_store(&registry.slot_count, slot + 1);
     return t;
 }
@@ -183,17 +215,26 @@ static void add_handle(struct rt_thread *t, uintptr_t handle)
 
 /* --- the life of a thread --- */
 
-/* Everything but the slot starts from zero; word by word, because the compiler would make a call of
- * memset out of anything plainer. */
+/* Word by word, because the compiler would make a call of memset out of anything plainer. */
+static void clear_words(void *start, size_t size)
+{
+    volatile uint64_t *words = start;
+    for (size_t i = 0; i < size / sizeof *words; i++)
+        words[i] = 0;
+}
+
+/* Everything but the slot and its state starts from zero, and so does what is in the state: whoever
+ * visits threads may be looking at it now. */
 static void clear(struct rt_thread *t)
 {
-    uint32_t slot = t->slot;
-    volatile uint64_t *words = (volatile uint64_t *)t;
-    for (size_t i = 0; i < sizeof *t / sizeof *words; i++)
-        words[i] = 0;
-    t->slot = slot;
+    size_t kept = offsetof(struct rt_thread, slot) + sizeof t->slot + sizeof t->id;
+    t->id = 0;
+    clear_words((char *)t + kept, sizeof *t - kept);
+    if (t->detector)
+        clear_words(t->detector, rt_detector->thread_size);
 }
-_Static_assert(sizeof(struct rt_thread) % sizeof(uint64_t) == 0, "cleared by words");
+_Static_assert(offsetof(struct rt_thread, id) == 12 && sizeof(struct rt_thread) % 8 == 0,
+               "what is kept is two words, and the rest is cleared by words");
 
 /* In its own name: the caller may be about to adopt itself and have none yet. */
 static void tell_gone(struct rt_thread *t)

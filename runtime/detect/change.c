@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that change while a thread is held: see change.h. Runs in hooks: no lock, no libc. */
+/* Values that change during a pause: see change.h. Runs in hooks: no lock, no libc. */
 #include "change.h"
 
 #include <fcntl.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a value changes while a thread is held before its access: a write by somebody whose code
- * has no key, or whose site is not the task's.
+ * Whether a value changes while a thread is paused before its access. If so, another thread wrote
+ * it, at a site that is not the task's or in code without keys: an uninstrumented access.
  *
- * How it works: the bytes are read when the hold begins and again when it ends. In between the
- * thread does nothing of the program's, and above all acquires nothing; its own signal handlers are
- * put off until it goes on. So a change is another's write, unordered with the access to come.
+ * How it works: the bytes are read when the pause begins and again when it ends. In between the
+ * thread runs nothing of the program and acquires nothing; its own signal handlers are put off
+ * until it goes on. So a change is the write of another thread, unordered with the access to come.
  *
- * What is left out, because a change would prove nothing:
+ * Not looked at, because a change would prove nothing:
  * - atomic accesses: the write may be atomic, too
- * - volatile ones: what handlers of signals write is declared so, and a signal that finds this
- *   thread closed goes to another
- * - library calls and accesses of which it is not sure what they touch
- * - memory that others than this process may write: all but private memory without a file, and the
- *   variables of images. Asked when a change was seen, in /proc/self/maps.
+ * - volatile accesses: flags that signal handlers set are volatile, and a signal that finds this
+ *   thread blocked goes to another
+ * - library calls and other accesses whose bytes are not known for sure
+ * - memory that other processes may write: all but private anonymous memory and the variables of
+ *   images. Looked up in /proc/self/maps when a change was seen.
  */
 #ifndef RH_RUNTIME_CHANGE_H
 #define RH_RUNTIME_CHANGE_H
@@ -30,9 +30,9 @@ struct rt_change {
     uint8_t bytes[RT_CHANGE_MAX];
 };
 
-/* Before and after a hold, in pairs. */
+/* Before and after a pause, in pairs. */
 RT_HIDDEN void rt_change_begin(const struct rt_access *a, struct rt_change *c);
-/* True if the value has changed by the hand of another thread of this process. */
+/* True if the value was changed by another thread of this process. */
 RT_HIDDEN bool rt_change_end(const struct rt_change *c);
 
 /* Whether only this process can write there; `maps` is /proc/self/maps but in tests. */

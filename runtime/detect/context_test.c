@@ -16,7 +16,7 @@ static int set_up(void **state)
 {
     (void)state;
     memset(&context, 0, sizeof context);
-    memset(fakes, 0, sizeof fakes);
+    clear_fakes(0, FAKES);
     for (uint32_t i = 0; i < FAKES; i++)
         fakes[i].id = i + 1;
     return 0;

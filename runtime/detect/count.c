@@ -18,11 +18,11 @@
 
 enum { MAX_IMAGES = 64, NAMED_THREADS = 4 };
 
-struct thread_counts {
-    struct thread_counts *next; /* all threads alive, under totals_lock */
-    struct rt_thread *thread;
+/* Of a thread. */
+struct counts {
     uint64_t *hits[MAX_IMAGES]; /* per image, per site */
     uint64_t syncs;
+    uint64_t is_used; /* there was something to count */
 };
 
 struct site_total {
@@ -32,7 +32,6 @@ struct site_total {
 };
 
 static struct rt_lock totals_lock;
-static struct thread_counts *alive;
 static struct site_total *totals[MAX_IMAGES];
 static uint64_t total_syncs;
 static uint32_t total_threads;
@@ -42,24 +41,9 @@ static bool count_start(void)
     return true;
 }
 
-/* Makes the thread's state at its first access; NULL when there is no memory. Runs in a hook, so
- * the list is entered without waiting: a thread that finds the lock taken tries at its next
- * access. */
-static struct thread_counts *state_of(struct rt_thread *self)
+static struct counts *counts_of(const struct rt_thread *thread)
 {
-    if (rt_likely(self->detector != NULL))
-        return self->detector;
-    if (!rt_trylock(&totals_lock))
-        return NULL;
-    struct thread_counts *state = rt_map(sizeof *state);
-    if (state) {
-        state->thread = self;
-        state->next = alive;
-        alive = state;
-        self->detector = state;
-    }
-    rt_unlock(&totals_lock);
-    return state;
+    return thread->detector;
 }
 
 static void count_access(struct rt_thread *self, const struct rt_access *a)
@@ -67,19 +51,20 @@ static void count_access(struct rt_thread *self, const struct rt_access *a)
     const struct rt_image *image = a->image->runtime;
     if (a->ignored)
         return;
-    struct thread_counts *state = state_of(self);
-    if (rt_unlikely(!state || image->number >= MAX_IMAGES)) {
+    struct counts *counts = counts_of(self);
+    counts->is_used = true;
+    if (rt_unlikely(image->number >= MAX_IMAGES)) {
         rt_lose(RH_LOSS_UNCOUNTED);
         return;
     }
-    uint64_t *hits = state->hits[image->number];
+    uint64_t *hits = counts->hits[image->number];
     if (rt_unlikely(!hits)) {
         hits = rt_map(image->site_count * sizeof *hits);
         if (!hits) {
             rt_lose(RH_LOSS_UNCOUNTED);
             return;
         }
-        __atomic_store_n(&state->hits[image->number], hits, __ATOMIC_RELEASE);
+        __atomic_store_n(&counts->hits[image->number], hits, __ATOMIC_RELEASE);
     }
     hits[a->site]++;
 }
@@ -94,9 +79,9 @@ static void count_sync(struct rt_thread *self, enum rt_sync what, const volatile
 {
     (void)what;
     (void)object;
-    struct thread_counts *state = state_of(self);
-    if (state)
-        state->syncs++;
+    struct counts *counts = counts_of(self);
+    counts->is_used = true;
+    counts->syncs++;
 }
 
 static void add_hits(uint32_t number, const uint64_t *hits, uint32_t thread)
@@ -118,43 +103,37 @@ static void add_hits(uint32_t number, const uint64_t *hits, uint32_t thread)
 }
 
 /* Adds a thread's table to the totals, under totals_lock. */
-static void add_thread(struct thread_counts *state)
+static bool add_thread(struct rt_thread *thread, void *arg)
 {
+    (void)arg;
+    const struct counts *counts = counts_of(thread);
+    if (!counts->is_used)
+        return true;
     total_threads++;
-    total_syncs += state->syncs;
+    total_syncs += counts->syncs;
     for (uint32_t i = 0; i < MAX_IMAGES; i++)
-        add_hits(i, __atomic_load_n(&state->hits[i], __ATOMIC_ACQUIRE), state->thread->id);
+        add_hits(i, __atomic_load_n(&counts->hits[i], __ATOMIC_ACQUIRE), thread->id);
+    return true;
 }
 
-static void count_thread_begin(struct rt_thread *self)
+/* Under totals_lock: the report may be under way, and must not find it again. */
+static void release(struct counts *counts)
 {
-    self->detector = NULL;
-}
-
-static void release(struct thread_counts *state)
-{
+    counts->is_used = false;
     for (uint32_t i = 0; i < MAX_IMAGES; i++) {
-        const struct rt_image *image = state->hits[i] ? rt_image_at(i) : NULL;
+        const struct rt_image *image = counts->hits[i] ? rt_image_at(i) : NULL;
         if (image)
-            rt_unmap(state->hits[i], image->site_count * sizeof(uint64_t));
+            rt_unmap(counts->hits[i], image->site_count * sizeof(uint64_t));
+        counts->hits[i] = NULL;
     }
-    rt_unmap(state, sizeof *state);
 }
 
-static void count_thread_end(struct rt_thread *self)
+static void count_thread_end(struct rt_thread *gone)
 {
-    struct thread_counts *state = self->detector;
-    if (!state)
-        return;
-    self->detector = NULL;
     rt_lock(&totals_lock);
-    struct thread_counts **at = &alive;
-    while (*at != state)
-        at = &(*at)->next;
-    *at = state->next;
-    add_thread(state);
+    add_thread(gone, NULL);
+    release(counts_of(gone));
     rt_unlock(&totals_lock);
-    release(state);
 }
 
 /* The child has one thread and starts from nothing: what the parent counted is the parent's to
@@ -162,12 +141,14 @@ static void count_thread_end(struct rt_thread *self)
 static void count_after_fork(struct rt_thread *self)
 {
     atomic_store(&totals_lock.word, 0);
-    alive = NULL;
-    for (uint32_t i = 0; i < MAX_IMAGES; i++)
+    release(counts_of(self));
+    counts_of(self)->syncs = 0;
+    for (uint32_t i = 0; i < MAX_IMAGES; i++) {
         totals[i] = NULL;
+        atomic_signal_fence(memory_order_seq_cst); /* or it would become a call of memset */
+    }
     total_syncs = 0;
     total_threads = 0;
-    self->detector = NULL;
 }
 
 static void report_site(int log, uint32_t image, uint32_t site, const struct site_total *total)
@@ -216,8 +197,7 @@ static void count_finish(void)
 {
     uint64_t hits = 0, sites = 0;
     rt_lock(&totals_lock);
-    for (struct thread_counts *t = alive; t; t = t->next)
-        add_thread(t);
+    rt_thread_each(add_thread, NULL);
     int log = rt_log_open();
     for (uint32_t i = 0; i < MAX_IMAGES; i++) {
         const struct rt_image *image = totals[i] ? rt_image_at(i) : NULL;
@@ -235,14 +215,12 @@ static void count_finish(void)
 }
 
 const struct rt_detector rt_detector_count = {
-    .name = "count",
-    .summary = "which sites ran, in which threads, how often",
+    .thread_size = sizeof(struct counts),
     .start = count_start,
     .access = count_access,
     .after = count_after,
     .wants_syncs = true,
     .sync = count_sync,
-    .thread_begin = count_thread_begin,
     .thread_end = count_thread_end,
     .after_fork = count_after_fork,
     .finish = count_finish,

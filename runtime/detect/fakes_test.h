@@ -11,14 +11,25 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#include "witness.h"
+#include "state.h"
 
 enum { FAKES = 16 };
 
 static struct rt_thread fakes[FAKES];
+static struct rt_state fake_states[FAKES];
+
+/* Threads that have not begun. */
+static inline void clear_fakes(uint32_t first, uint32_t count)
+{
+    memset(&fakes[first], 0, count * sizeof *fakes);
+    memset(&fake_states[first], 0, count * sizeof *fake_states);
+    for (uint32_t i = first; i < first + count; i++)
+        fakes[i].detector = &fake_states[i];
+}
 
 _Atomic uint32_t rt_sync_live, rt_memory_live;
 

@@ -5,6 +5,7 @@
 #include "findings.h"
 #include "keys.h"
 #include "pause.h"
+#include "state.h"
 
 /* --- collisions --- */
 
@@ -59,13 +60,13 @@ static bool comes_back(const struct rt_access *a)
 }
 
 void rt_judge_before(struct rt_thread *self, const struct rt_visit *v,
-                     void (*hold)(struct rt_thread *, const struct rt_visit *))
+                     void (*pause)(struct rt_thread *, const struct rt_visit *))
 {
     rt_judge_meeting(self, v);
     if (!comes_back(v->access))
         rt_judge_order(self, v);
-    if (hold)
-        hold(self, v);
+    if (pause)
+        pause(self, v);
     if (rt_order_track(self, v->index, v->side, v->access))
         rt_plan_count(&rt_plan_result(v->index)->tracked);
 }
@@ -89,16 +90,16 @@ void rt_judge_release(struct rt_thread *self, const struct rt_access *a)
 void rt_judge_open(struct rt_thread *self, const struct rt_access *a)
 {
     if (rt_unlikely(a->flags & RH_SITE_AT_LEAST))
-        self->open_access = (struct rt_open_access){a->image, a->site, a->address};
+        rt_state_of(self)->open_access = (struct rt_open_access){a->image, a->site, a->address};
 }
 
 void rt_judge_gone(struct rt_thread *self, uintptr_t start, size_t size,
                    void (*visit)(struct rt_thread *, const struct rt_visit *))
 {
-    struct rt_open_access open = self->open_access;
+    struct rt_open_access open = rt_state_of(self)->open_access;
     if (!open.image || open.address != start)
         return;
-    self->open_access.image = NULL;
+    rt_state_of(self)->open_access.image = NULL;
     const struct rh_site_record *site = &open.image->sites[open.site];
     const struct rt_access a = {
         .image = open.image,

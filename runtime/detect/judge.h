@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What detectors conclude from an access: it meets a thread that is held, or it is compared with
- * accesses that are tracked. Findings and counts go to the shared memory of the run.
+ * What detectors conclude from an access: it meets a paused thread, or it is compared with
+ * tracked accesses. Findings and counts go to the shared memory of the run.
  */
 #ifndef RH_RUNTIME_JUDGE_H
 #define RH_RUNTIME_JUDGE_H
 
 #include "plan.h"
 
-/* A thread that is held before the other side's access: a collision. */
+/* Of a thread: its last access whose end is known only inside the call that makes it (free). */
+struct rt_open_access {
+    struct rh_image *image;
+    uint32_t site;
+    uintptr_t address;
+};
+
+/* A thread that is paused before the other side's access: a collision. */
 RT_HIDDEN void rt_judge_meeting(struct rt_thread *self, const struct rt_visit *v);
 
 /* Tracked accesses of the other side: ordered, or a race. */
@@ -16,10 +23,10 @@ RT_HIDDEN void rt_judge_order(struct rt_thread *self, const struct rt_visit *v);
 
 /* The whole stage of order before an access: what it meets and what it is compared with, and it is
  * tracked itself. An atomic that acquires is ordered behind what it acquires from: it is compared
- * by rt_judge_order when it has. `hold` runs between comparing and tracking; NULL if nothing does.
+ * by rt_judge_order when it has. `pause` runs between comparing and tracking; NULL if nothing does.
  */
 RT_HIDDEN void rt_judge_before(struct rt_thread *self, const struct rt_visit *v,
-                               void (*hold)(struct rt_thread *, const struct rt_visit *));
+                               void (*pause)(struct rt_thread *, const struct rt_visit *));
 
 /* Of a masked access nobody knows which bytes it touches. */
 static inline bool rt_judge_knows_bytes(const struct rt_access *a)

@@ -9,6 +9,7 @@
 #include "judge.h"
 #include "options.h"
 #include "shared.h"
+#include "state.h"
 
 static void visit_before(struct rt_thread *self, const struct rt_visit *v)
 {
@@ -61,8 +62,7 @@ static bool litehb_tasks(const struct rh_task *tasks, uint32_t count)
 }
 
 const struct rt_detector rt_detector_litehb = {
-    .name = "litehb",
-    .summary = "happens-before on demand for candidates, without pauses",
+    .thread_size = sizeof(struct rt_state),
     .start = litehb_start,
     .access = litehb_access,
     .after = litehb_after,

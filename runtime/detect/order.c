@@ -2,6 +2,7 @@
 /* Happens-before on demand: see order.h. Runs in hooks and in wrappers: no lock, no libc. */
 #include "order.h"
 
+#include "state.h"
 #include "sys.h"
 
 enum { WORD_BITS = 16, WORDS = 1 << WORD_BITS, TOUCHED = 128, REPLACE_ONE_IN = 8 };
@@ -39,9 +40,9 @@ static uint32_t bit_index(uint64_t bits)
 static bool forget_bit(struct rt_thread *t, void *arg)
 {
     uint64_t keep = ~*(const uint64_t *)arg;
-    atomic_fetch_and(&t->knowledge.known, keep);
-    atomic_fetch_and(&t->knowledge.released, keep);
-    atomic_fetch_and(&t->knowledge.pending, keep);
+    atomic_fetch_and(&rt_knowledge_of(t)->known, keep);
+    atomic_fetch_and(&rt_knowledge_of(t)->released, keep);
+    atomic_fetch_and(&rt_knowledge_of(t)->pending, keep);
     return true;
 }
 
@@ -113,15 +114,10 @@ void rt_order_gone(uintptr_t start, uint64_t size)
 
 /* --- beginning --- */
 
-/* xorshift, of the thread's own: which track has to make room. */
-static uint32_t random_of(struct rt_thread *self)
+/* Which track has to make room, and whether. */
+static uint32_t choose_below(const struct rt_thread *self, uint32_t limit)
 {
-    uint64_t x = self->random ? self->random : self->id * 0x9e3779b97f4a7c15ull;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    self->random = x;
-    return (uint32_t)(x >> 32);
+    return rt_random_below(rt_state_random(self, 0), limit);
 }
 
 /* A track of this task by this thread on the same bytes: it still stands for this access, as long
@@ -135,7 +131,7 @@ static bool is_covered(struct rt_thread *self, uint32_t task, uint32_t side,
         if (t->side != side || t->witness.thread != self->id ||
             !rt_overlaps(t->witness.address, t->witness.size, a->address, a->size))
             continue;
-        return random_of(self) % REPLACE_ONE_IN || !end_track(index, serial);
+        return choose_below(self, REPLACE_ONE_IN) || !end_track(index, serial);
     }
     return false;
 }
@@ -154,9 +150,9 @@ static bool make_room(struct rt_thread *self, uint32_t task)
     uint32_t count = count_bits(bits);
     if (count < RT_TRACKS_OF_TASK)
         return true;
-    if (random_of(self) % REPLACE_ONE_IN)
+    if (choose_below(self, REPLACE_ONE_IN))
         return false;
-    for (uint32_t skip = random_of(self) % count; skip; skip--)
+    for (uint32_t skip = choose_below(self, count); skip; skip--)
         bits &= bits - 1;
     uint32_t index = bit_index(bits);
     return end_track(index, atomic_load(&tracks[index].serial));
@@ -189,7 +185,7 @@ bool rt_order_track(struct rt_thread *self, uint32_t task, enum rt_side side,
      * they are those of the objects that are used most. */
     clear_words(track, bit);
     rt_thread_each(forget_bit, &bit);
-    atomic_fetch_or(&self->knowledge.known, bit);
+    atomic_fetch_or(&rt_knowledge_of(self)->known, bit);
     rt_sync_need();
     atomic_fetch_add(&rt_memory_live, 1);
     atomic_fetch_or(&live, bit);
@@ -209,7 +205,7 @@ static bool is_ignorant(struct rt_thread *t, void *arg)
     if (state == RT_THREAD_STARTING)
         *bits = 0;
     else if (state == RT_THREAD_RUNNING)
-        *bits &= atomic_load(&t->knowledge.known);
+        *bits &= atomic_load(&rt_knowledge_of(t)->known);
     return *bits != 0;
 }
 
@@ -235,10 +231,10 @@ void rt_order_collect(void)
 static void learn(struct rt_thread *self, uint64_t bits)
 {
     bits &= atomic_load_explicit(&live, memory_order_relaxed) &
-            ~atomic_load_explicit(&self->knowledge.known, memory_order_relaxed);
+            ~atomic_load_explicit(&rt_knowledge_of(self)->known, memory_order_relaxed);
     if (rt_likely(!bits))
         return;
-    atomic_fetch_or(&self->knowledge.known, bits);
+    atomic_fetch_or(&rt_knowledge_of(self)->known, bits);
     end_if_all_know(bits);
 }
 
@@ -309,7 +305,7 @@ enum { READERS = 8 };
 
 static bool sync_rwlock(struct rt_thread *self, enum rt_sync what, uintptr_t object)
 {
-    uint64_t known = atomic_load(&self->knowledge.known);
+    uint64_t known = atomic_load(&rt_knowledge_of(self)->known);
     switch (what) {
     case RT_SYNC_RWLOCK_READ_UNLOCK:
         give(object + READERS, known);
@@ -332,13 +328,14 @@ static bool receive(struct rt_thread *t, void *arg)
 {
     const struct message *m = arg;
     if (!m->to || m->to == (uintptr_t)rt_thread_object(t->id))
-        atomic_fetch_or(&t->knowledge.known, m->bits);
+        atomic_fetch_or(&rt_knowledge_of(t)->known, m->bits);
     return true;
 }
 
 static void send_signal(struct rt_thread *self, uintptr_t to)
 {
-    struct message m = {.to = to, .bits = atomic_load(&live) & atomic_load(&self->knowledge.known)};
+    struct message m = {.to = to,
+                        .bits = atomic_load(&live) & atomic_load(&rt_knowledge_of(self)->known)};
     if (!m.bits)
         return;
     rt_thread_each(receive, &m);
@@ -359,7 +356,7 @@ void rt_order_sync(struct rt_thread *self, enum rt_sync what, const volatile voi
     if (exchanges[what].takes)
         learn(self, bits_of(at));
     if (exchanges[what].gives)
-        give(at, atomic_load(&self->knowledge.known));
+        give(at, atomic_load(&rt_knowledge_of(self)->known));
 }
 
 static bool releases(uint8_t order)
@@ -378,7 +375,7 @@ void rt_order_before(struct rt_thread *self, const struct rt_access *a)
 {
     if (rt_likely(!atomic_load_explicit(&live, memory_order_relaxed)))
         return;
-    struct rt_knowledge *k = &self->knowledge;
+    struct rt_knowledge *k = rt_knowledge_of(self);
     if (a->kind == RH_ACCESS_FENCE) {
         if (releases(a->order))
             atomic_store(&k->released, atomic_load(&k->known));
@@ -396,7 +393,7 @@ void rt_order_after(struct rt_thread *self, const struct rt_access *a)
 {
     if (rt_likely(!atomic_load_explicit(&live, memory_order_relaxed)))
         return;
-    struct rt_knowledge *k = &self->knowledge;
+    struct rt_knowledge *k = rt_knowledge_of(self);
     if (a->kind == RH_ACCESS_FENCE) {
         if (acquires(a->order))
             learn(self, atomic_load(&k->pending));
@@ -415,7 +412,7 @@ void rt_order_after(struct rt_thread *self, const struct rt_access *a)
 void rt_order_thread_begin(struct rt_thread *self)
 {
     if (self->adopted)
-        atomic_store(&self->knowledge.known, UINT64_MAX);
+        atomic_store(&rt_knowledge_of(self)->known, UINT64_MAX);
     else if (atomic_load(&live) && self->stack_high > self->stack_low)
         rt_order_gone(self->stack_low, self->stack_high - self->stack_low);
 }
@@ -465,7 +462,7 @@ void rt_order_ask(struct rt_thread *self, uint32_t task, enum rt_side other,
         uint32_t index = bit_index(bits), serial;
         if (!read_match(index, self->id, task, other, a, &serial))
             continue;
-        bool knows = atomic_load(&self->knowledge.known) & 1ull << index;
+        bool knows = atomic_load(&rt_knowledge_of(self)->known) & 1ull << index;
         if (atomic_load(&tracks[index].serial) != serial)
             continue;
         if (knows)

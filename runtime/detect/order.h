@@ -25,6 +25,13 @@
 
 enum { RT_TRACKS = 64, RT_TRACKS_OF_TASK = 16 };
 
+/* Of a thread: tracked accesses as bits. */
+struct rt_knowledge {
+    _Atomic uint64_t known;    /* it has learned of */
+    _Atomic uint64_t released; /* it knew at its last release fence */
+    _Atomic uint64_t pending;  /* its next acquire fence will bring */
+};
+
 /* Which of a candidate's two sites an access is at. */
 enum rt_side { RT_SIDE_FIRST, RT_SIDE_SECOND };
 

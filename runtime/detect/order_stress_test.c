@@ -191,9 +191,9 @@ static struct rt_thread *enter(uint32_t parent)
         if (atomic_exchange(&stress.taken[i], true))
             continue;
         struct rt_thread *t = &fakes[i];
-        atomic_store(&t->knowledge.known, 0);
-        atomic_store(&t->knowledge.released, 0);
-        atomic_store(&t->knowledge.pending, 0);
+        atomic_store(&rt_knowledge_of(t)->known, 0);
+        atomic_store(&rt_knowledge_of(t)->released, 0);
+        atomic_store(&rt_knowledge_of(t)->pending, 0);
         t->id = atomic_fetch_add(&stress.last_id, 1) + 1;
         t->parent = parent;
         atomic_store(&t->state, RT_THREAD_STARTING);
@@ -322,6 +322,7 @@ static void test_real_threads(void **state)
     (void)state;
     pthread_t threads[WORKERS];
     struct worker workers[WORKERS];
+    clear_fakes(0, FAKES);
     make_cells();
     rt_order_allow(true);
     for (uint32_t i = 0; i < WORKERS; i++) {

@@ -218,7 +218,7 @@ static void take_step(struct world *w)
 static void start_world(struct world *w, uint32_t sequence)
 {
     memset(w, 0, sizeof *w);
-    memset(fakes, 0, sizeof fakes);
+    clear_fakes(0, FAKES);
     w->sequence = sequence;
     w->random = seed_of(sequence);
     w->base = (draw(&w->random) & 0xffffffffffull) << 4; /* 16 bytes may be one atomic */
@@ -275,7 +275,7 @@ static void test_against_vector_clocks(void **state)
 
 static struct rt_thread *fake_thread(uint32_t at)
 {
-    memset(&fakes[at], 0, sizeof fakes[at]);
+    clear_fakes(at, 1);
     fakes[at].id = at + 1;
     atomic_store(&fakes[at].state, RT_THREAD_RUNNING);
     return &fakes[at];
@@ -284,7 +284,7 @@ static struct rt_thread *fake_thread(uint32_t at)
 static int set_up(void **state)
 {
     (void)state;
-    memset(fakes, 0, sizeof fakes);
+    clear_fakes(0, FAKES);
     for (uint32_t i = 0; i < 4; i++)
         fake_thread(i);
     rt_order_learned = NULL;
@@ -432,7 +432,7 @@ static void test_starting_threads_hold_tracks(void **state)
 {
     (void)state;
     struct rt_access a = {.kind = RH_ACCESS_WRITE, .address = 0x1000, .size = 8};
-    memset(&fakes[1], 0, 3 * sizeof fakes[1]);
+    clear_fakes(1, 3);
     atomic_store(&fakes[1].state, RT_THREAD_STARTING);
     assert_true(rt_order_track(&fakes[0], 0, RT_SIDE_FIRST, &a));
     rt_order_collect();

@@ -139,7 +139,7 @@ static bool enter(struct world *w, struct actor *a)
         return false;
     struct rt_thread *fake = &fakes[a - w->actors];
     memset(a, 0, sizeof *a);
-    memset(fake, 0, sizeof *fake);
+    clear_fakes((uint32_t)(fake - fakes), 1);
     a->fake = fake;
     a->life = fake->id = ++w->last_life;
     fake->slot = (uint32_t)(a - w->actors);

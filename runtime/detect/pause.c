@@ -12,10 +12,10 @@ enum { PLACES = 16, HEAD_START_NS = 1000000 };
 enum { PLACE_FREE, PLACE_TAKEN, PLACE_WAITING, PLACE_MET, PLACE_RELEASED, PLACE_STATES = 8 };
 
 struct place {
-    /* What the held thread waits on. While it waits, the count of holds stands above the state: the
-     * same number is the same hold, with the same contents. */
+    /* What the paused thread waits on. While it waits, the count of pauses stands above the state:
+     * the same number is the same pause, with the same contents. */
     _Atomic uint32_t state;
-    uint32_t holds;
+    uint32_t pauses;
     uint32_t task;
     uint32_t side;
     int64_t since_ns;
@@ -23,7 +23,7 @@ struct place {
 };
 
 static struct place places[PLACES];
-static _Atomic uint32_t held; /* threads that wait, or are about to */
+static _Atomic uint32_t paused; /* threads that wait, or are about to */
 
 static struct place *take_place(void)
 {
@@ -56,20 +56,20 @@ static void give_head_start(int64_t until)
 }
 
 /* Of the time that is paid for, the end is for the head start. */
-static enum rt_pause_end hold(struct rt_thread *self, struct place *place, int64_t until)
+static enum rt_pause_end wait_at(struct rt_thread *self, struct place *place, int64_t until)
 {
-    uint32_t waiting = ++place->holds * PLACE_STATES + PLACE_WAITING;
+    uint32_t waiting = ++place->pauses * PLACE_STATES + PLACE_WAITING;
     uint32_t released = waiting - PLACE_WAITING + PLACE_RELEASED;
     self->paused = true;
     place->since_ns = rt_sys_monotonic_ns();
-    atomic_fetch_add(&held, 1);
+    atomic_fetch_add(&paused, 1);
     atomic_fetch_add(&rt_memory_live, 1); /* a block that is freed meanwhile is met in its length */
     atomic_store(&place->state, waiting);
     wait_for(place, waiting, until - HEAD_START_NS);
     bool alone = atomic_compare_exchange_strong(&place->state, &waiting, PLACE_FREE) ||
                  atomic_compare_exchange_strong(&place->state, &released, PLACE_FREE);
     atomic_fetch_sub(&rt_memory_live, 1);
-    atomic_fetch_sub(&held, 1);
+    atomic_fetch_sub(&paused, 1);
     if (alone)
         return RT_PAUSE_TIMED_OUT;
     give_head_start(until);
@@ -88,7 +88,7 @@ enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side s
         place->task = task;
         place->side = side;
         rt_witness_take(self, a, &place->witness);
-        end = hold(self, place, until);
+        end = wait_at(self, place, until);
     }
     rt_budget_pause_end();
     return end;
@@ -101,8 +101,8 @@ static bool matches(const struct place *place, const struct rt_thread *self, uin
            rt_overlaps(place->witness.address, place->witness.size, a->address, a->size);
 }
 
-/* The place is taken over only if it is the same hold that was looked at, so what was read of it is
- * true, and its thread has not gone on. */
+/* The place is taken over only if it is the same pause that was looked at, so what was read of it
+ * is true, and its thread has not gone on. */
 static bool take_over(struct place *place, const struct rt_thread *self, uint32_t task,
                       uint32_t side, const struct rt_access *a, struct rt_meeting *meeting)
 {
@@ -120,7 +120,7 @@ static bool take_over(struct place *place, const struct rt_thread *self, uint32_
 bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side side,
                    const struct rt_access *a, struct rt_meeting *meeting)
 {
-    if (rt_likely(!atomic_load_explicit(&held, memory_order_relaxed)))
+    if (rt_likely(!atomic_load_explicit(&paused, memory_order_relaxed)))
         return false;
     for (int i = 0; i < PLACES; i++)
         if (take_over(&places[i], self, task, side, a, meeting))
@@ -143,6 +143,6 @@ void rt_pause_after_fork(void)
 {
     for (int i = 0; i < PLACES; i++)
         atomic_store(&places[i].state, PLACE_FREE);
-    atomic_fetch_sub(&rt_memory_live, atomic_exchange(&held, 0));
+    atomic_fetch_sub(&rt_memory_live, atomic_exchange(&paused, 0));
     rt_budget_after_fork();
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Holding a thread before an access, and meeting one that is held: collisions.
+ * Pausing a thread before an access, and meeting a paused one: collisions.
  *
- * How it works: a thread that is held publishes its access in a place of a small table and waits.
- * It performs no acquire meanwhile, and the thread that comes to a conflicting access performs none
- * between its hook and that access: so nothing orders the two, whatever synchronisation the program
- * uses, seen by us or not. The comer takes the place over, and with it the witness; the held thread
- * goes on, a moment later, so that the comer's access is the first. A comer looks at one counter
- * while nobody is held.
+ * How it works: a paused thread publishes its access in a place of a small table and waits. It
+ * performs no acquire meanwhile, and the thread that comes to a conflicting access performs none
+ * between its hook and that access. So nothing orders the two, whatever synchronisation the program
+ * uses, seen by us or not. The thread that comes takes the place over, and with it the witness. The
+ * paused thread goes on a moment later, so that its own access is the second. While no thread is
+ * paused, one that comes looks at one counter.
  */
 #ifndef RH_RUNTIME_PAUSE_H
 #define RH_RUNTIME_PAUSE_H
@@ -20,7 +20,8 @@ enum rt_pause_end {
     RT_PAUSE_MET,       /* the comer has told of it */
 };
 
-/* Holds the calling thread before its access, which is of this side of a task, for at most `us`. */
+/* Pauses the calling thread before its access, which is of this side of a task, for at most `us`.
+ */
 RT_HIDDEN enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side side,
                                      const struct rt_access *a, uint32_t us);
 
@@ -29,9 +30,9 @@ struct rt_meeting {
     uint32_t paused_us;
 };
 
-/* Whether another thread is held before an access of this side of the task that conflicts; it is
+/* Whether another thread is paused before an access of this side of the task that conflicts; it is
  * let go. */
-RT_HIDDEN bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side held,
+RT_HIDDEN bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side paused,
                              const struct rt_access *a, struct rt_meeting *meeting);
 
 /* Lets everybody go; in a child after fork, forgets those who are not there. */

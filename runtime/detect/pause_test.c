@@ -95,7 +95,7 @@ static void await_waiting(uint32_t count)
 static int set_up(void **state)
 {
     (void)state;
-    memset(fakes, 0, sizeof fakes);
+    clear_fakes(0, FAKES);
     for (uint32_t i = 0; i < FAKES; i++)
         fakes[i].id = i + 1;
     return 0;
@@ -108,7 +108,7 @@ static int check_nothing_left(void **state)
     for (int i = 0; i < PLACES; i++)
         if (atomic_load(&places[i].state) != PLACE_FREE)
             return -1;
-    return atomic_load(&held) || atomic_load(&rt_memory_live) || atomic_load(&begun) ? -1 : 0;
+    return atomic_load(&paused) || atomic_load(&rt_memory_live) || atomic_load(&begun) ? -1 : 0;
 }
 
 /* One thread at 0x1000..0x1008, of task 3 and the first side. */
@@ -258,7 +258,7 @@ static void test_after_fork(void **state)
     pid_t child = fork();
     if (child == 0) {
         rt_pause_after_fork();
-        bool clean = !atomic_load(&held) && !atomic_load(&rt_memory_live) && !count_waiting() &&
+        bool clean = !atomic_load(&paused) && !atomic_load(&rt_memory_live) && !count_waiting() &&
                      atomic_load(&budget_forks) == 1;
         struct rt_access a = access_at(0x1000, 8);
         clean &= rt_pause(&fakes[1], 3, RT_SIDE_FIRST, &a, 100) == RT_PAUSE_TIMED_OUT;

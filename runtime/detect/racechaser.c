@@ -2,14 +2,15 @@
 /*
  * The detector `racechaser`: collision analysis for an ordered pair of sites, under a hard bound.
  *
- * At the site that is to wait, a thread is held with a probability of P_freq * P_budget: one by the
- * number of times it has been there, so that early accesses count most and hot ones soon cost
- * nothing; and what would be left of the budget after the wait, so that the bound is approached and
- * never passed. The other site looks whether someone is held before an access to the same bytes.
- * No synchronisation is followed: a collision needs none to be a proof.
+ * At the site that is to come second, a thread is paused with probability P_freq * P_budget. P_freq
+ * is one divided by the number of its visits, so that early accesses count most and hot ones soon
+ * cost nothing. P_budget is the share of the budget that would be left after the pause, so that the
+ * bound is approached and never exceeded. At the other site a thread looks whether another is
+ * paused before an access to the same bytes. No synchronisation is followed: a collision is a proof
+ * without it.
  *
- * While a thread is held, its bytes are looked after: a value that changes is a race with somebody
- * who is not at the other site (change.h), and the processor may tell with whom (watch.h).
+ * During a pause the bytes of the access are watched. A value that changes is a race with an access
+ * that is not at the other site (change.h), and the processor may tell whose it is (watch.h).
  */
 #include "budget.h"
 #include "change.h"
@@ -19,6 +20,7 @@
 #include "options.h"
 #include "pause.h"
 #include "shared.h"
+#include "state.h"
 #include "sys.h"
 #include "watch.h"
 
@@ -29,24 +31,15 @@ static bool is_to_wait(const struct rt_visit *v)
     return v->task->same || v->side == waits;
 }
 
-static uint64_t next_random(struct rt_thread *self)
-{
-    uint64_t x = self->random ? self->random : self->id * 0x9e3779b97f4a7c15ull ^ rt_arch_ticks();
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    self->random = x;
-    return x >> 16;
-}
-
 /* The cheap half first: with the count of visits growing, it mostly ends here. */
 static bool is_chosen(struct rt_thread *self, uint64_t delay_ns)
 {
     enum { MILLION = 1000000 };
-    uint64_t visits = ++self->visits;
-    if (next_random(self) % visits)
+    uint64_t *random = rt_state_random(self, rt_arch_ticks());
+    uint64_t visits = ++rt_state_of(self)->visits;
+    if (rt_random(random) % visits)
         return false;
-    return next_random(self) % MILLION < rt_budget_pause_room(delay_ns);
+    return rt_random_below(random, MILLION) < rt_budget_pause_room(delay_ns);
 }
 
 /* The uninstrumented access came first. `writer` says what the watch has seen of it. */
@@ -66,9 +59,10 @@ static void tell_uninstrumented(struct rt_thread *self, const struct rt_visit *v
     rt_finding_report(&f);
 }
 
-/* Holds the thread and looks after its bytes. Who comes to the other site explains a change, and is
- * the better evidence. */
-static enum rt_pause_end hold(struct rt_thread *self, const struct rt_visit *v, uint32_t us)
+/* Pauses the thread and watches its bytes. A thread that comes to the other site explains a change,
+ * and is the better evidence. */
+static enum rt_pause_end pause_and_watch(struct rt_thread *self, const struct rt_visit *v,
+                                         uint32_t us)
 {
     struct rt_change change;
     struct rt_witness writer;
@@ -92,7 +86,7 @@ static void visit(struct rt_thread *self, const struct rt_visit *v)
     uint64_t delay_us = v->task->task.pause_us ? v->task->task.pause_us : rt_options.delay * 1000;
     if (!is_to_wait(v) || !is_chosen(self, delay_us * 1000))
         return;
-    enum rt_pause_end end = hold(self, v, (uint32_t)delay_us);
+    enum rt_pause_end end = pause_and_watch(self, v, (uint32_t)delay_us);
     if (end == RT_PAUSE_REFUSED)
         return;
     struct rh_result *result = rt_plan_result(v->index);
@@ -143,8 +137,7 @@ static void racechaser_after_fork(struct rt_thread *self)
 }
 
 const struct rt_detector rt_detector_racechaser = {
-    .name = "racechaser",
-    .summary = "collisions at one ordered pair of sites, under a hard bound of overhead",
+    .thread_size = sizeof(struct rt_state),
     .pause_floor_ms = 1000,
     .start = racechaser_start,
     .access = racechaser_access,

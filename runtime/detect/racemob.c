@@ -4,10 +4,10 @@
  *
  * Each access at a site of a task goes through three stages, as far as the task asks for them:
  *   1. context: do two threads touch the same bytes at the two sites? (context.h)
- *   2. order: the access is compared with those that are tracked, and with threads that are held;
- *      if nothing orders it, there is a race. Then it is tracked itself. (order.h)
- *   3. steering: if it would come too early for the order asked for, its thread is held before it,
- *      once for each task and pause length. (pause.h)
+ *   2. order: the access is compared with tracked ones, and with those of paused threads. If
+ * nothing orders it, there is a race. Then it is tracked itself. (order.h)
+ *   3. steering: if it would come too early for the order asked for, its thread is paused before
+ * it, once for each task and pause length. (pause.h)
  *
  * What is found goes into the shared memory of the run at once, so that a run that crashes or is
  * killed has told all it knew.
@@ -17,28 +17,24 @@
 #include "options.h"
 #include "pause.h"
 #include "shared.h"
+#include "state.h"
 
 /* --- steering --- */
 
-struct crowd {
-    uint32_t threads;
-};
-
-/* A thread that is about to begin may come, too: on a busy machine it has often not begun when its
+/* Up to two. One that is about to begin counts: on a busy machine it has often not begun when its
  * creator is at the site. */
-static bool count_company(struct rt_thread *t, void *arg)
+static bool count_thread(struct rt_thread *t, void *arg)
 {
-    struct crowd *crowd = arg;
-    uint32_t state = atomic_load(&t->state);
-    crowd->threads += state == RT_THREAD_RUNNING || state == RT_THREAD_STARTING;
-    return crowd->threads < 2;
+    uint32_t *threads = arg, state = atomic_load(&t->state);
+    *threads += state == RT_THREAD_RUNNING || state == RT_THREAD_STARTING;
+    return *threads < 2;
 }
 
 static bool is_alone(void)
 {
-    struct crowd crowd = {0};
-    rt_thread_each(count_company, &crowd);
-    return crowd.threads < 2;
+    uint32_t threads = 0;
+    rt_thread_each(count_thread, &threads);
+    return threads < 2;
 }
 
 /* The access that would come too early is the one that is to come second. */
@@ -142,8 +138,7 @@ static void racemob_after_fork(struct rt_thread *self)
 }
 
 const struct rt_detector rt_detector_racemob = {
-    .name = "racemob",
-    .summary = "validates candidates: context, happens-before on demand, steering",
+    .thread_size = sizeof(struct rt_state),
     .pause_floor_ms = 10000,
     .start = racemob_start,
     .access = racemob_access,

@@ -99,8 +99,6 @@ static void trace_finish(void)
 }
 
 const struct rt_detector rt_detector_trace = {
-    .name = "trace",
-    .summary = "every access and synchronisation event, one line each",
     .start = trace_start,
     .access = trace_access,
     .after = trace_after,

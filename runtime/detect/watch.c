@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who writes: see watch.h. What held threads call runs in hooks: no lock, no libc. */
+/* Who writes: see watch.h. What paused threads call runs in hooks: no lock, no libc. */
 #include "watch.h"
 
 #include <linux/hw_breakpoint.h>
@@ -16,7 +16,7 @@
 #include "stack/stack.h"
 #include "sys.h"
 
-/* Threads beyond the first WATCHED go unwatched in a hold: events cost some microseconds each. One
+/* Threads beyond the first WATCHED go unwatched in a pause: events cost some microseconds each. One
  * sample fits in the shared memory, and one is all there can be. */
 enum { WATCHED = 32, PAGE = 4096, STACK_BYTES = 8192, MAPPED = 5 * PAGE };
 
@@ -186,7 +186,7 @@ void rt_watch_start(void)
         rt_service_thread(serve, &stack, false);
 }
 
-/* --- held threads --- */
+/* --- paused threads --- */
 
 bool rt_watch_ask(const struct rt_thread *self, uintptr_t address, uint64_t size)
 {

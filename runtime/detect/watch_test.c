@@ -135,7 +135,7 @@ static int set_up(void **state)
     (void)state;
     memset(&kernel, 0, sizeof kernel);
     memset(&watch, 0, sizeof watch);
-    memset(fakes, 0, sizeof fakes);
+    clear_fakes(0, FAKES);
     charged = 0;
     atomic_store(&watch.is_possible, true);
     for (int i = 0; i < 4; i++) {

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "campaign/campaign.h"
 #include "cli/cli.h"
+#include "racehive/detectors.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -45,31 +46,58 @@ struct session {
 
 /* --- options --- */
 
-/* What there is: name, what it does with tasks, and how many candidates it watches beside them. */
-static const struct detector {
-    const char *name;
-    enum rh_pool_method method;
-    uint32_t screened;
-} detectors[] = {
-    {"racemob", RH_POOL_VALIDATE, 31},
-    {"racechaser", RH_POOL_COLLIDE, 0},
-    {"litehb", RH_POOL_WATCH, 0},
-};
-
-static const struct detector *find_detector(const char *name)
+/* Those that find races; the others only show what a run does, without tasks or verdicts. */
+static bool is_offered(const struct rh_detector *detector)
 {
-    for (size_t i = 0; i < sizeof detectors / sizeof detectors[0]; i++)
-        if (strcmp(detectors[i].name, name) == 0)
-            return &detectors[i];
+    return detector->work != RH_WORK_DIAGNOSE;
+}
+
+static const struct rh_detector *find_detector(const char *name)
+{
+    for (size_t i = 0; i < RH_DETECTOR_COUNT; i++)
+        if (is_offered(&rh_detectors[i]) && strcmp(rh_detectors[i].name, name) == 0)
+            return &rh_detectors[i];
     return NULL;
 }
+
+/* "racemob, racechaser or litehb" */
+static const char *list_detectors(void)
+{
+    static char list[256];
+    const char *last = NULL;
+    for (size_t i = 0; i < RH_DETECTOR_COUNT; i++)
+        if (is_offered(&rh_detectors[i]))
+            last = rh_detectors[i].name;
+    size_t at = 0;
+    for (size_t i = 0; i < RH_DETECTOR_COUNT && at < sizeof list; i++) {
+        const char *name = rh_detectors[i].name;
+        if (is_offered(&rh_detectors[i]))
+            at += (size_t)snprintf(list + at, sizeof list - at, "%s%s",
+                                   at == 0        ? ""
+                                   : name == last ? " or "
+                                                  : ", ",
+                                   name);
+    }
+    return list;
+}
+
+/* How a detector's work is divided into tasks. */
+static const struct method {
+    enum rh_pool_method method;
+    uint32_t screened; /* candidates that a run watches beside its tasks */
+    bool has_tasks;
+} methods[] = {
+    [RH_WORK_FIND] = {RH_POOL_WATCH, 0, false},
+    [RH_WORK_VALIDATE] = {RH_POOL_VALIDATE, 31, true},
+    [RH_WORK_COLLIDE] = {RH_POOL_COLLIDE, 0, true},
+    [RH_WORK_WATCH] = {RH_POOL_WATCH, 0, true},
+};
 
 static enum rh_status check_options(const struct options *o)
 {
     if (!find_detector(o->detector))
-        return rh_fail(RH_ERR_USAGE,
-                       "no detector '%s' in this version; use racemob, racechaser or litehb",
-                       o->detector);
+        return rh_fail(RH_ERR_USAGE, "no detector '%s' in this version; use %s", o->detector,
+                       list_detectors());
     if (o->hive)
         return rh_fail(RH_ERR_USAGE, "--hive is not part of this version (racehive %s)",
                        RH_VERSION);
@@ -142,11 +170,11 @@ static uint32_t long_pause_us(const struct options *o)
 static enum rh_status open_pool(struct session *s)
 {
     const struct options *o = s->options;
-    const struct detector *detector = find_detector(o->detector);
-    uint64_t screened = o->screen == UINT64_MAX ? detector->screened : o->screen;
+    const struct method *method = &methods[find_detector(o->detector)->work];
+    uint64_t screened = o->screen == UINT64_MAX ? method->screened : o->screen;
     const struct rh_pool_options pool = {
-        .method = detector->method,
-        .tasks_per_run = (uint32_t)o->tasks_per_run,
+        .method = method->method,
+        .tasks_per_run = method->has_tasks ? (uint32_t)o->tasks_per_run : 0,
         .screened_per_run = screened < RH_MAX_TASKS ? (uint32_t)screened : RH_MAX_TASKS,
         .first_pause_us = (uint32_t)(o->pause_ms * US_PER_MS),
         .pause_step_us = (uint32_t)(o->pause_step_ms * US_PER_MS),
@@ -364,9 +392,10 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         .seed = random_seed(),
         .exitcode = UINT64_MAX,
     };
+    char detectors[320];
+    snprintf(detectors, sizeof detectors, "%s (default racemob)", list_detectors());
     const struct rh_option table[] = {
-        RH_OPTION_STRING("detector", &options.detector, "NAME",
-                         "racemob (the default), racechaser or litehb"),
+        RH_OPTION_STRING("detector", &options.detector, "NAME", detectors),
         RH_OPTION_UINT("runs", &options.runs, "N", "execute the program N times (default 1)"),
         RH_OPTION_UINT("users", &options.users, "N",
                        "simulate N users; each works on one candidate in a few runs"),

@@ -242,8 +242,6 @@ static void finish(void)
 }
 
 static const struct rt_detector recorder = {
-    .name = "recorder",
-    .summary = "keeps what it is told",
     .start = start_recording,
     .access = no_access,
     .after = no_access,
@@ -258,8 +256,6 @@ static const struct rt_detector recorder = {
 
 /* What is measured idle is the runtime, not the recorder. */
 static const struct rt_detector nobody = {
-    .name = "nobody",
-    .summary = "wants no events",
     .start = start_recording,
     .access = no_access,
     .after = no_access,
