@@ -8,6 +8,7 @@
 #include "campaign/campaign.h"
 #include "cli/cli.h"
 #include "racehive/detectors.h"
+#include "report/phrases.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -258,14 +259,11 @@ static enum rh_status report(struct session *s, bool *raced)
 /* What the runs of this command could not do or keep; nothing is dropped silently. */
 static void show_losses(const uint64_t *losses)
 {
-    static const char *const words[] = {
-#define LOSS_WORDS(id, words) words,
-        RH_LOSSES(LOSS_WORDS)
-#undef LOSS_WORDS
-    };
-    for (int i = 0; i < RH_LOSS_COUNT; i++)
-        if (losses[i])
-            rh_log_warn("%s: %" PRIu64, words[i], losses[i]);
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    rh_phrase_losses(losses, &text);
+    if (text.len > 0)
+        rh_log_warn("%s", rh_strbuf_text(&text));
+    rh_strbuf_release(&text);
 }
 
 static int choose_exit(const struct options *o, bool raced, const struct rh_campaign_result *result)

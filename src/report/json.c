@@ -165,6 +165,17 @@ static void put_candidate(struct rh_json *json, const struct rh_report_candidate
     rh_json_end_object(json);
 }
 
+/* Only what is not zero: mostly there is nothing. */
+static void put_losses(struct rh_json *json, const uint64_t *losses)
+{
+    rh_json_key(json, "losses");
+    rh_json_begin_object(json);
+    for (enum rh_loss i = 0; i < RH_LOSS_COUNT; i++)
+        if (losses[i])
+            rh_members_number(json, rh_phrase_loss(i), losses[i]);
+    rh_json_end_object(json);
+}
+
 /* Counts of all candidates, also of those that are not listed. */
 static void put_totals(struct rh_json *json, const struct rh_report *report)
 {
@@ -177,6 +188,7 @@ static void put_totals(struct rh_json *json, const struct rh_report *report)
     rh_members_number(json, "wall_ns", report->totals.wall_ns);
     rh_members_number(json, "hook_ns", report->totals.hook_ns);
     rh_members_number(json, "pause_ns", report->totals.pause_ns);
+    put_losses(json, report->totals.losses);
     rh_json_key(json, "grounds");
     rh_json_begin_object(json);
     for (enum rh_ground i = 0; i < RH_GROUND_COUNT; i++)

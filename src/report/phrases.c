@@ -318,6 +318,27 @@ void rh_phrase_opaque(uint32_t reasons, struct rh_strbuf *out)
     }
 }
 
+const char *rh_phrase_loss(enum rh_loss loss)
+{
+    static const char *const phrases[RH_LOSS_COUNT] = {
+#define RH_LOSS_PHRASE(id, text) [RH_LOSS_##id] = text,
+        RH_LOSSES(RH_LOSS_PHRASE)
+#undef RH_LOSS_PHRASE
+    };
+    return phrases[loss];
+}
+
+void rh_phrase_losses(const uint64_t *losses, struct rh_strbuf *out)
+{
+    const char *separator = "";
+    for (enum rh_loss i = 0; i < RH_LOSS_COUNT; i++) {
+        if (!losses[i])
+            continue;
+        rh_strbuf_addf(out, "%s%s: %" PRIu64, separator, rh_phrase_loss(i), losses[i]);
+        separator = "; ";
+    }
+}
+
 void rh_phrase_location(const struct rh_symbols_frame *frame, const struct rh_locations *locations,
                         struct rh_strbuf *out)
 {

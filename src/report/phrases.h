@@ -65,6 +65,11 @@ void rh_phrase_bound(const struct rh_report_candidate *candidate, struct rh_strb
 /* Why happens-before alone proves nothing in this program; adds nothing if it does. */
 void rh_phrase_opaque(uint32_t reasons, struct rh_strbuf *out);
 
+/* What the runs could not do or keep, "findings not kept: 3; ..."; adds nothing if there is none.
+ */
+void rh_phrase_losses(const uint64_t *losses, struct rh_strbuf *out);
+const char *rh_phrase_loss(enum rh_loss loss); /* "findings not kept" */
+
 struct rh_phrase_list RH_VEC_BODY(char *);
 
 /* Adds what to try, made from the facts alone. */

@@ -189,6 +189,11 @@ static void print_head(struct printer *p, const struct rh_report *report)
     fprintf(p->out, "\n%" PRIu64 " %s with %s, build id %s\n", report->totals.runs,
             rh_table_choose(report->totals.runs, "run", "runs"), report->detector,
             report->build_id);
+    rh_phrase_losses(report->totals.losses, &p->text);
+    if (p->text.len > 0) {
+        flush(p, RH_COLOUR_NONE);
+        fputs("\n", p->out);
+    }
 }
 
 enum rh_status rh_render_text(const struct rh_report *report, FILE *out, bool coloured)

@@ -70,6 +70,9 @@
  *       path               text      "" for the executable
  *     totals     one row, which follows from runs: struct rh_runs_totals
  *       runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns   integer
+ *     losses     what the runs could not do or keep; without rowid
+ *       reason             text      primary key: the suffix of enum rh_loss
+ *       count              integer
  */
 #ifndef RH_STORE_RUNS_H
 #define RH_STORE_RUNS_H
@@ -81,7 +84,7 @@
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 3
+#define RH_RUNS_VERSION 4
 
 /* Findings that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
@@ -222,6 +225,7 @@ struct rh_runs_totals {
     uint64_t runs, crashed, hung;
     uint32_t opaque; /* or'ed */
     uint64_t wall_ns, hook_ns, pause_ns;
+    uint64_t losses[RH_LOSS_COUNT];
 };
 enum rh_status rh_runs_sum(struct rh_runs *runs, struct rh_runs_totals *totals);
 

@@ -110,7 +110,10 @@ enum rh_runs_flag {
     X(IMAGES, "SELECT number, build_id, path FROM images WHERE finding = ? ORDER BY number")       \
     X(TOTALS, "SELECT runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns FROM totals")        \
     X(SET_TOTALS, "UPDATE totals SET runs = ?, crashed = ?, hung = ?, opaque = ?, wall_ns = ?,"    \
-                  " hook_ns = ?, pause_ns = ?")
+                  " hook_ns = ?, pause_ns = ?")                                                    \
+    X(LOSSES, "SELECT reason, count FROM losses")                                                  \
+    X(SET_LOSS, "INSERT INTO losses VALUES (?, ?)"                                                 \
+                " ON CONFLICT (reason) DO UPDATE SET count = excluded.count")
 
 enum rh_runs_statement {
 #define RH_RUNS_STATEMENT_ENUM(id, sql) RH_RUNS_##id,
@@ -158,5 +161,13 @@ enum rh_status rh_runs_keep_finding(struct rh_runs *runs, uint64_t run,
 
 /* How the run of a finding ended, from seven columns of runs. */
 bool rh_runs_take_end(const struct rh_db_statement *row, int column, struct rh_runs_end *end);
+
+/* A sum of what comes from memory that the program may have written over: it stops at what SQLite
+ * can hold instead of turning into something that is no number any more. */
+struct rh_db_value rh_runs_add_counter(uint64_t sum, uint64_t more);
+
+/* RH_LOSS_COUNT sums over all completed runs, and how a run changes them. */
+enum rh_status rh_runs_sum_losses(struct rh_runs *runs, uint64_t *losses);
+enum rh_status rh_runs_add_losses(struct rh_runs *runs, const uint64_t *sums, const uint64_t *more);
 
 #endif

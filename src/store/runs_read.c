@@ -19,7 +19,8 @@ enum rh_status rh_runs_sum(struct rh_runs *runs, struct rh_runs_totals *totals)
                  rh_db_take(row, 5, RH_DB_LIMIT64, &totals->hook_ns) &&
                  rh_db_take(row, 6, RH_DB_LIMIT64, &totals->pause_ns);
     rh_db_reset(row);
-    return sound ? RH_OK : rh_db_fail_damaged(runs->db, "totals");
+    return sound ? rh_runs_sum_losses(runs, totals->losses)
+                 : rh_db_fail_damaged(runs->db, "totals");
 }
 
 enum rh_status rh_runs_count(struct rh_runs *runs, uint64_t *count)

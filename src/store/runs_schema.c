@@ -152,11 +152,17 @@ static enum rh_status convert_races(struct rh_db *db)
     return status;
 }
 
+/* --- version 4: what runs could not do or keep --- */
+
+static const char loss_tables[] =
+    "CREATE TABLE losses (reason TEXT PRIMARY KEY, count {number}) {clustered};";
+
 /* --- all versions --- */
 
 static const struct rh_db_migration steps[] = {
     {.define = first_tables},
     {.define = finding_tables, .convert = convert_races},
+    {.define = loss_tables},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof steps[0], OLDEST = 2 };

@@ -23,6 +23,8 @@ static void assert_totals(struct rh_runs *runs, const struct rh_runs_totals *exp
     assert_int_equal(sum.wall_ns, expected->wall_ns);
     assert_int_equal(sum.hook_ns, expected->hook_ns);
     assert_int_equal(sum.pause_ns, expected->pause_ns);
+    for (int i = 0; i < RH_LOSS_COUNT; i++)
+        assert_int_equal(sum.losses[i], expected->losses[i]);
 }
 
 static void a_new_store_knows_its_program_and_nothing_else(void **state)
@@ -350,6 +352,32 @@ static void a_run_is_completed_once_and_whole(void **state)
     free(path);
 }
 
+static void losses_add_up(void **state)
+{
+    static const struct rh_runs_end ends[] = {
+        {.losses = {[RH_LOSS_FINDING] = 3}},
+        {.losses = {[RH_LOSS_FINDING] = 4, [RH_LOSS_KEY_NO_MEMORY] = 1}},
+        {.losses = {[RH_LOSS_EVENT] = UINT64_MAX}}, /* the program wrote over it */
+        {.losses = {[RH_LOSS_EVENT] = UINT64_MAX}},
+    };
+    char *path = store_path(state);
+    struct rh_runs *runs = open_store(path);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        uint64_t run = begin_run(runs, NULL, 0);
+        assert_status(RH_OK, rh_runs_complete(runs, run, &ends[i], NULL, 0, NULL, 0));
+    }
+    const struct rh_runs_totals expected = {
+        .runs = 4,
+        .losses = {
+            [RH_LOSS_FINDING] = 7, [RH_LOSS_EVENT] = INT64_MAX, [RH_LOSS_KEY_NO_MEMORY] = 1}};
+    assert_totals(runs, &expected);
+    /* A reason that this version does not know. */
+    run_sql(path, "INSERT INTO losses VALUES ('FORGOTTEN', 9)");
+    assert_totals(runs, &expected);
+    rh_runs_close(runs);
+    free(path);
+}
+
 static void totals_add_up(void **state)
 {
     static const struct rh_runs_end ends[] = {
@@ -370,14 +398,14 @@ static void totals_add_up(void **state)
         uint64_t run = begin_run(runs, NULL, 0);
         assert_status(RH_OK, rh_runs_complete(runs, run, &ends[i], NULL, 0, NULL, 0));
     }
-    assert_totals(runs, &(struct rh_runs_totals){5, 1, 2, 5, 1500, 150, 15});
+    assert_totals(runs, &(struct rh_runs_totals){5, 1, 2, 5, 1500, 150, 15, {0}});
     /* Times that the program wrote over do not spoil the store. */
     for (int i = 0; i < 2; i++) {
         uint64_t run = begin_run(runs, NULL, 0);
         const struct rh_runs_end wild = {.hook_ns = UINT64_MAX - (unsigned)i, .opaque = UINT32_MAX};
         assert_status(RH_OK, rh_runs_complete(runs, run, &wild, NULL, 0, NULL, 0));
     }
-    assert_totals(runs, &(struct rh_runs_totals){7, 1, 2, UINT32_MAX, 1500, INT64_MAX, 15});
+    assert_totals(runs, &(struct rh_runs_totals){7, 1, 2, UINT32_MAX, 1500, INT64_MAX, 15, {0}});
     rh_runs_close(runs);
     free(path);
 }
@@ -517,6 +545,7 @@ int main(void)
         SCRATCH_TEST(states_come_by_rising_id_of_64_bits),
         SCRATCH_TEST(a_run_that_was_not_completed_counts_for_nothing),
         SCRATCH_TEST(a_run_is_completed_once_and_whole),
+        SCRATCH_TEST(losses_add_up),
         SCRATCH_TEST(totals_add_up),
         SCRATCH_TEST(what_was_found_beside),
         SCRATCH_TEST(two_connections_see_each_other),

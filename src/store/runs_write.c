@@ -182,9 +182,7 @@ static enum rh_status store_answers(struct rh_runs *runs, const struct completio
     return status;
 }
 
-/* The times come from memory that the program under test may have overwritten: sums stop at the
- * largest number that a database holds, and do not wrap around. */
-static struct rh_db_value add_time(uint64_t sum, uint64_t more)
+struct rh_db_value rh_runs_add_counter(uint64_t sum, uint64_t more)
 {
     return rh_db_counter(more > UINT64_MAX - sum ? UINT64_MAX : sum + more);
 }
@@ -199,13 +197,16 @@ static enum rh_status store_end(struct rh_runs *runs, const struct completion *c
     struct rh_runs_totals sum;
     if (status == RH_OK)
         status = rh_runs_sum(runs, &sum);
+    if (status == RH_OK)
+        status = rh_runs_add_losses(runs, sum.losses, end->losses);
     if (status != RH_OK)
         return status;
     return RH_RUNS_CHANGE(runs, SET_TOTALS, rh_db_counter(sum.runs + 1),
                           rh_db_counter(sum.crashed + rh_runs_crashed(end)),
                           rh_db_counter(sum.hung + end->hung), rh_db_int(sum.opaque | end->opaque),
-                          add_time(sum.wall_ns, end->wall_ns), add_time(sum.hook_ns, end->hook_ns),
-                          add_time(sum.pause_ns, end->pause_ns));
+                          rh_runs_add_counter(sum.wall_ns, end->wall_ns),
+                          rh_runs_add_counter(sum.hook_ns, end->hook_ns),
+                          rh_runs_add_counter(sum.pause_ns, end->pause_ns));
 }
 
 static enum rh_status complete_run(struct rh_runs *runs, struct completion *c, size_t count,

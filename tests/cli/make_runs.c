@@ -100,6 +100,12 @@ static void say_watched(struct making *m)
     m->race.finding.sides[0].thread = 2;
     m->race.finding.sides[0].parent = 1;
 }
+static void say_lost(struct making *m)
+{
+    m->end.losses[RH_LOSS_FINDING] = 3;
+    m->end.losses[RH_LOSS_EVENT] = 1;
+}
+
 static void say_crash(struct making *m)
 {
     m->answer.crashed = true;
@@ -147,25 +153,16 @@ static const struct word {
     const char *name;
     void (*say)(struct making *m);
 } words[] = {
-    {"race", say_race},
-    {"no_race", say_no_race},
-    {"timeout", say_timeout},
-    {"not_seen", say_not_seen},
-    {"exhausted", say_exhausted},
-    {"apart", say_apart},
-    {"suspected", say_suspected},
-    {"alternate", say_alternate},
-    {"collision", say_collision},
-    {"crash", say_crash},
-    {"hang", say_hang},
-    {"main", say_main},
-    {"stack", say_stack},
-    {"lock0", say_lock0},
-    {"lock1", say_lock1},
-    {"common", say_common},
-    {"libc0", say_libc0},
-    {"ghost0", say_ghost0},
-    {"uninstrumented", say_uninstrumented},
+    {"race", say_race},           {"no_race", say_no_race},
+    {"timeout", say_timeout},     {"not_seen", say_not_seen},
+    {"exhausted", say_exhausted}, {"apart", say_apart},
+    {"suspected", say_suspected}, {"alternate", say_alternate},
+    {"collision", say_collision}, {"lost", say_lost},
+    {"crash", say_crash},         {"hang", say_hang},
+    {"main", say_main},           {"stack", say_stack},
+    {"lock0", say_lock0},         {"lock1", say_lock1},
+    {"common", say_common},       {"libc0", say_libc0},
+    {"ghost0", say_ghost0},       {"uninstrumented", say_uninstrumented},
     {"watched", say_watched},
 };
 

@@ -194,10 +194,16 @@ class Json(ReportCase):
             "tool": "racehive", "version": "0.1.0", "program": "bank", "build_id": ID_A,
             "detector": "racemob", "runs": 9,
             "totals": {"candidates": 5, "listed": 5, "crashed_runs": 1, "hung_runs": 1,
-                       "wall_ns": 9000, "hook_ns": 180, "pause_ns": 18, "grounds": {
+                       "wall_ns": 9000, "hook_ns": 180, "pause_ns": 18, "losses": {}, "grounds": {
                 "causes hang": 1, "causes crash": 1, "both orders": 0, "single order": 1,
                 "unordered, not proved": 1, "synchronised": 1, "longest pause timed out": 0,
                 "not aliasing": 0, "single thread": 0, "not seen": 0, "not tried": 0}}})
+
+    def test_losses(self):
+        self.make_runs(self.store, f"{LOCKED}:no_race,lost", f"{LOCKED}:no_race,lost")
+        self.assertEqual(self.json()["totals"]["losses"],
+                         {"findings not kept": 6, "events not kept, the ring was full": 2})
+        self.assertIn("findings not kept: 6; events not kept, the ring was full: 2\n", self.report())
 
     def test_order_and_verdicts(self):
         self.assertEqual([(c["id"], c["verdict"], c["ground"]) for c in self.json()["candidates"]], [
