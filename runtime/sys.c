@@ -76,11 +76,6 @@ long rt_sys_futex_wake_shared(_Atomic uint32_t *word)
     return call(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
 }
 
-void rt_sys_yield(void)
-{
-    call(SYS_sched_yield, 0, 0, 0, 0);
-}
-
 int64_t rt_sys_monotonic_ns(void)
 {
     struct timespec now = {0};

@@ -89,7 +89,7 @@ static uint32_t count_waiting(void)
 static void await_waiting(uint32_t count)
 {
     while (count_waiting() != count)
-        rt_sys_yield();
+        sched_yield();
 }
 
 static int set_up(void **state)

@@ -125,7 +125,7 @@ static void test_refresh_waits_for_another(void **state)
     atomic_store(&refresher, (uint32_t)rt_sys_getpid());
     pthread_create(&thread, NULL, refresh, NULL);
     for (int i = 0; i < 100; i++)
-        rt_sys_yield();
+        sched_yield();
     assert_int_equal(count_images(), images);
     atomic_store(&refresher, 0);
     pthread_join(thread, NULL);

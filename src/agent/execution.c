@@ -212,14 +212,6 @@ static bool is_steered(const struct rh_execution *e, size_t task)
            atomic_load(&result->raced[1]);
 }
 
-bool rh_execution_is_steered(const struct rh_execution *e)
-{
-    for (size_t i = 0; i < e->task_count; i++)
-        if (is_steered(e, i))
-            return true;
-    return false;
-}
-
 /* --- findings --- */
 
 /* That no order was seen proves something only where all synchronisation is seen. */

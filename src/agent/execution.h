@@ -63,9 +63,6 @@ int rh_execution_fd(const struct rh_execution *execution);
 /* Nanoseconds since it started. */
 uint64_t rh_execution_age(const struct rh_execution *execution);
 
-/* Whether the order asked for was brought about in this execution so far, or a race happened. */
-bool rh_execution_is_steered(const struct rh_execution *execution);
-
 /* Sends a signal to it, to its whole group if it has one. */
 void rh_execution_signal(const struct rh_execution *execution, int signal);
 
