@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random numbers for choices that only have to be fair: one generator for the whole runtime. */
 #ifndef RH_RUNTIME_RANDOM_H
 #define RH_RUNTIME_RANDOM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The detectors there are, for the runtime and the tools: one line each. A detector is a file of
  * runtime/detect, which defines its rt_detector_NAME, and its line here.

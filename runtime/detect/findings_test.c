@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of findings: each pair of sites once by order and proof, what is written of it, and that
  * what finds no room is counted; also when many threads report the same at once.

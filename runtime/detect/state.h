@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the detectors that work on tasks (racemob, racechaser, litehb) keep of a thread: the struct
  * that `self->detector` points to. It is made of the structs of their parts, so that a detector can

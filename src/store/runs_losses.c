@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What runs could not do or keep, summed over all completed runs by reason. */
 #include "store/runs_internal.h"
 

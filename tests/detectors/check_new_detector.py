@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Adds detectors to a copy of the runtime, each by one file and one line, builds it and runs a program.
 
 `empty` does nothing: the program must run as it does without. `pairs` keeps something of each thread

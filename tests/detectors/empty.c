@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A detector that does nothing: what is the least that one needs. */
 #include "detect.h"
 

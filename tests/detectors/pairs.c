@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A detector without tasks: reports whoever accesses what another thread accessed last. The program
  * it is tried on has no synchronisation but the end of its threads. */
 #include "detect.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RACE: threads that come and go add to one counter without synchronisation. */
 #include <pthread.h>
 #include <stdio.h>
