@@ -29,7 +29,7 @@ static struct rh_pool *pool;
 static inline void add_site(struct rh_sidecar_writer *writer, uint32_t number, uint64_t fingerprint)
 {
     const struct rh_sidecar_function function = {"work", NULL, "/work.c", 1};
-    const struct rh_sidecar_location at = {"/work.c", 2 + number, 1, "work", NULL, NULL};
+    const struct rh_sidecar_location at = {"/work.c", 2 + number, 1, "work", NULL, NULL, false};
     rh_sidecar_add_site(writer, &(struct rh_sidecar_site){.number = number,
                                                           .fingerprint = fingerprint,
                                                           .access = RH_ACCESS_WRITE,

@@ -25,6 +25,7 @@ static const struct rh_sidecar_location *location_of(struct rh_rows *r, const st
         .column = loc->column,
         .function = loc->function,
         .linkage = loc->linkage,
+        .is_near = loc->is_near,
         .inlined_at = location_of(r, loc->inlined_at),
     };
     rh_map_put_ptr(&r->locations, rh_map_key(loc), out);

@@ -30,6 +30,7 @@ static void add_site(struct rh_symbols *symbols, const struct rh_sidecar_site *s
                                 .line = at->line,
                                 .column = at->column,
                                 .inlined = at->inlined_at != NULL,
+                                .is_near = at->is_near,
                             });
     }
 }
@@ -145,7 +146,8 @@ rh_evidence_uninstrumented(struct rh_arena *arena, const struct rh_report_candid
         *at = (struct rh_sidecar_location){.file = frame->file,
                                            .line = frame->line,
                                            .column = frame->column,
-                                           .function = frame->function};
+                                           .function = frame->function,
+                                           .is_near = frame->is_near};
         site->location = at;
     }
     return site;

@@ -69,6 +69,7 @@ static void put_frames(struct rh_json *json, const struct rh_report_side *side)
         rh_members_text(json, "file", it->file);
         rh_members_number(json, "line", it->line);
         rh_members_number(json, "column", it->column);
+        rh_members_near(json, it->is_near);
         rh_members_text(json, "library", it->image);
         rh_json_key(json, "inlined");
         rh_json_bool(json, it->inlined);

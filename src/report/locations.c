@@ -78,8 +78,8 @@ void rh_locations_add(const struct rh_locations *locations, const struct rh_side
     else if (at->line == 0)
         rh_strbuf_addf(out, "%s:?", rh_locations_shorten(locations, at->file));
     else
-        rh_strbuf_addf(out, "%s:%u:%u", rh_locations_shorten(locations, at->file), at->line,
-                       at->column);
+        rh_strbuf_addf(out, "%s%s:%u:%u", at->is_near ? "near " : "",
+                       rh_locations_shorten(locations, at->file), at->line, at->column);
 }
 
 void rh_locations_add_function(const struct rh_sidecar_location *at,

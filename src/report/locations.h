@@ -32,7 +32,8 @@ bool rh_locations_match_file(const struct rh_locations *locations, const char *p
 bool rh_locations_match(const struct rh_locations *locations, const char *file,
                         const char *function, const struct rh_sidecar_site *site);
 
-/* Adds file, line and column, "?" for what is unknown; the location may be NULL. */
+/* Adds file, line and column, "?" for what is unknown and "near" before a line that is only the
+ * nearest known; the location may be NULL. */
 void rh_locations_add(const struct rh_locations *locations, const struct rh_sidecar_location *at,
                       struct rh_strbuf *out);
 

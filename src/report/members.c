@@ -31,11 +31,20 @@ void rh_members_head(struct rh_json *json, const char *program, const char *buil
     rh_members_text(json, "build_id", build_id);
 }
 
+void rh_members_near(struct rh_json *json, bool is_near)
+{
+    if (!is_near)
+        return;
+    rh_json_key(json, "near");
+    rh_json_bool(json, true);
+}
+
 static void put_place(struct rh_json *json, const struct rh_sidecar_location *at)
 {
     rh_members_text(json, "file", at->file);
     rh_members_number(json, "line", at->line);
     rh_members_number(json, "column", at->column);
+    rh_members_near(json, at->is_near);
     rh_members_text(json, "function", at->function);
 }
 

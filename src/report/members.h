@@ -15,7 +15,10 @@ void rh_members_number_if(struct rh_json *json, const char *name, bool known, ui
 /* tool, version, program, build_id */
 void rh_members_head(struct rh_json *json, const char *program, const char *build_id);
 
-/* file, line, column, function, access, size, order (of atomics), expression */
+/* "near": true of a line that is only the nearest known; nothing of any other. */
+void rh_members_near(struct rh_json *json, bool is_near);
+
+/* file, line, column, near, function, access, size, order (of atomics), expression */
 void rh_members_site(struct rh_json *json, const struct rh_sidecar_site *site);
 
 /* The calls through which a site was inlined, from the innermost outwards. */

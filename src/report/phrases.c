@@ -342,8 +342,10 @@ void rh_phrase_losses(const uint64_t *losses, struct rh_strbuf *out)
 void rh_phrase_location(const struct rh_symbols_frame *frame, const struct rh_locations *locations,
                         struct rh_strbuf *out)
 {
-    const struct rh_sidecar_location at = {
-        .file = frame->file, .line = frame->line, .column = frame->column};
+    const struct rh_sidecar_location at = {.file = frame->file,
+                                           .line = frame->line,
+                                           .column = frame->column,
+                                           .is_near = frame->is_near};
     if (!frame->file && frame->image)
         rh_strbuf_add(out, frame->image);
     else

@@ -113,6 +113,12 @@ static void put_location(struct writer *w, const struct rh_symbols_frame *frame)
     if (message.len > 0)
         put_message(w, "message", rh_strbuf_text(&message));
     rh_strbuf_release(&message);
+    if (frame->is_near) {
+        rh_json_key(&w->json, "properties");
+        rh_json_begin_object(&w->json);
+        rh_members_near(&w->json, true);
+        rh_json_end_object(&w->json);
+    }
 }
 
 static struct rh_symbols_frame site_frame(const struct rh_sidecar_site *site)
@@ -123,6 +129,7 @@ static struct rh_symbols_frame site_frame(const struct rh_sidecar_site *site)
         .file = at ? at->file : NULL,
         .line = at ? at->line : 0,
         .column = at ? at->column : 0,
+        .is_near = at && at->is_near,
     };
 }
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 static const struct rh_sidecar_function function = {.name = "work"};
-static const struct rh_sidecar_location at = {"/x/a.c", 3, 7, "work", NULL, NULL};
+static const struct rh_sidecar_location at = {"/x/a.c", 3, 7, "work", NULL, NULL, false};
 static const struct rh_sidecar_site named = {
     .access = RH_ACCESS_WRITE, .function = &function, .location = &at, .expression = "n\033[1m"};
 static const struct rh_sidecar_site unnamed = {.access = RH_ACCESS_READ, .function = &function};

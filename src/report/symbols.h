@@ -28,6 +28,7 @@ struct rh_symbols_frame {
     uint32_t line, column;
     const char *image; /* name of a library, NULL for the program itself */
     bool inlined;      /* into the frame that follows */
+    bool is_near;      /* the line is only the nearest known */
 };
 
 struct rh_symbols_frames RH_VEC_BODY(struct rh_symbols_frame);

@@ -54,7 +54,8 @@ static void draw_sites(struct program *p, uint64_t round)
                                                     (uint32_t)(dice >> 16) % 2,
                                                     "f",
                                                     NULL,
-                                                    NULL};
+                                                    NULL,
+                                                    false};
         p->sites[i] = (struct rh_sidecar_site){
             .number = i,
             .fingerprint = draw(round, 200 + i),
@@ -319,9 +320,9 @@ static void places_are_ordered_unknown_ones_last(void **state)
 {
     (void)state;
     static const struct rh_sidecar_location at[] = {
-        {"a.c", 9, 9, "f", NULL, NULL}, {"b.c", 1, 2, "f", NULL, NULL},
-        {"b.c", 1, 3, "f", NULL, NULL}, {"b.c", 2, 1, "f", NULL, NULL},
-        {NULL, 1, 1, "f", NULL, NULL},
+        {"a.c", 9, 9, "f", NULL, NULL, false}, {"b.c", 1, 2, "f", NULL, NULL, false},
+        {"b.c", 1, 3, "f", NULL, NULL, false}, {"b.c", 2, 1, "f", NULL, NULL, false},
+        {NULL, 1, 1, "f", NULL, NULL, false},
     };
     for (uint32_t i = 0; i < 5; i++) {
         for (uint32_t j = 0; j < 5; j++) {

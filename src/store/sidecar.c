@@ -13,7 +13,7 @@ static const char tables[] =
     "CREATE TABLE functions (id {id}, name TEXT, linkage TEXT, file {number},"
     " line {number});"
     "CREATE TABLE locations (id {id}, file {number}, line {number},"
-    " \"column\" {number}, function {number}, inlined_at {number});"
+    " \"column\" {number}, function {number}, inlined_at {number}, near {number});"
     "CREATE TABLE sites (number {id}, fingerprint {number}, \"key\" {number},"
     " access {number}, \"order\" {number}, size {number}, flags {number}, function {number},"
     " location {number}, expression TEXT);"

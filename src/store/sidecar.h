@@ -35,6 +35,7 @@
  *       function       integer   functions.id: whose source line this is
  *       inlined_at     integer   locations.id of the call that was inlined, always a smaller id
  *                                than the row's own; NULL at the outermost function
+ *       near           integer   1 if the compiler recorded no line, and this is the nearest known
  *     sites
  *       number         integer   primary key: the site's number in the image
  *       fingerprint    integer   64 bits, seen as signed
@@ -102,7 +103,8 @@
  *       why            integer   texts.id: why the pairs remain, and what the score is made of
  *       object         integer   texts.id: the memory they meet in; NULL if unknown
  *
- * Format 4 is all of the above; format 3 had a row for each pair of classes in groups.
+ * Format 5 is all of the above; format 4 lacked locations.near; format 3 had a row for each pair of
+ * classes in groups.
  */
 #ifndef RH_STORE_SIDECAR_H
 #define RH_STORE_SIDECAR_H
@@ -115,7 +117,7 @@
 #include <stdint.h>
 
 #define RH_SIDECAR_ID      0x52485343 /* "RHSC" */
-#define RH_SIDECAR_VERSION 4
+#define RH_SIDECAR_VERSION 5
 #define RH_SIDECAR_SUFFIX  ".racehive"
 
 /* Facts about the build: enum suffix, name in the table. The writer sets the first two itself. */
@@ -153,6 +155,7 @@ struct rh_sidecar_location {
     const char *function;
     const char *linkage;
     const struct rh_sidecar_location *inlined_at; /* NULL at the outermost function */
+    bool is_near; /* the compiler recorded no line: this is the nearest known */
 };
 
 #define RH_SIDECAR_NO_KEY 0xffffffffu

@@ -10,8 +10,9 @@
 #include <string.h>
 
 static const struct rh_sidecar_function push = {"push", "push", "/src/queue.c", 12};
-static const struct rh_sidecar_location in_main = {"/src/main.c", 7, 1, "main", NULL, NULL};
-static const struct rh_sidecar_location in_push = {"/src/queue.c", 14, 2, "push", NULL, &in_main};
+static const struct rh_sidecar_location in_main = {"/src/main.c", 7, 1, "main", NULL, NULL, false};
+static const struct rh_sidecar_location in_push = {"/src/queue.c", 14,       2,    "push",
+                                                   NULL,           &in_main, false};
 
 static struct rh_sidecar_writer *create(const char *path)
 {

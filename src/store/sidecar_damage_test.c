@@ -15,7 +15,7 @@ enum { SITE_COUNT = 400, KEY_COUNT = 400, REMOVED_COUNT = 200, CLASS_COUNT = 100
 static void add_analysis(struct rh_sidecar_writer *writer)
 {
     const struct rh_sidecar_function function = {"push", NULL, "/src/a.h", 1};
-    const struct rh_sidecar_location at = {"/src/a.h", 3, 9, "push", NULL, NULL};
+    const struct rh_sidecar_location at = {"/src/a.h", 3, 9, "push", NULL, NULL, false};
     for (uint32_t i = 0; i < REMOVED_COUNT; i++)
         rh_sidecar_add_removed(
             writer, &(struct rh_sidecar_removed){RH_ACCESS_READ, RH_MO_PLAIN, 8, 0, &function, &at,
@@ -45,8 +45,8 @@ static char *make_sidecar(const char *folder)
         char name[32];
         snprintf(name, sizeof name, "function_%u", i / 10);
         struct rh_sidecar_function function = {name, "linkage", "/src/a.c", i};
-        struct rh_sidecar_location outer = {"/src/a.c", i, 5, name, NULL, NULL};
-        struct rh_sidecar_location inner = {"/src/a.h", i, 9, "push", NULL, &outer};
+        struct rh_sidecar_location outer = {"/src/a.c", i, 5, name, NULL, NULL, false};
+        struct rh_sidecar_location inner = {"/src/a.h", i, 9, "push", NULL, &outer, false};
         struct rh_sidecar_site site = {.number = i,
                                        .fingerprint = i,
                                        .key = i,
@@ -301,6 +301,7 @@ static const struct wound {
     {"UPDATE locations SET function = NULL WHERE id = 2", "locations"},
     {"UPDATE locations SET line = 1 << 40 WHERE id = 2", "locations"},
     {"UPDATE locations SET \"column\" = 'x' WHERE id = 2", "locations"},
+    {"UPDATE locations SET near = 2 WHERE id = 2", "locations"},
     {"DELETE FROM sites WHERE number = 7", "sites"},
     {"UPDATE sites SET number = -5 WHERE number = 7", "sites"},
     {"UPDATE sites SET access = 6 WHERE number = 7", "sites"},

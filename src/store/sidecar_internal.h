@@ -30,7 +30,7 @@ extern const char *const rh_sidecar_meta_names[RH_SIDECAR_META_COUNT];
                " ON CONFLICT (reason) DO UPDATE SET count = excluded.count")                       \
     X(FILES, "INSERT INTO files VALUES (?, ?)")                                                    \
     X(FUNCTIONS, "INSERT INTO functions VALUES (?, ?, ?, ?, ?)")                                   \
-    X(LOCATIONS, "INSERT INTO locations VALUES (?, ?, ?, ?, ?, ?)")                                \
+    X(LOCATIONS, "INSERT INTO locations VALUES (?, ?, ?, ?, ?, ?, ?)")                             \
     X(SITES, "INSERT INTO sites VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")                            \
     X(KEYS, "INSERT INTO keys VALUES (?, ?, ?, ?, ?)")                                             \
     X(MODULE, "INSERT INTO module VALUES (?, ?)")                                                  \
@@ -99,7 +99,7 @@ struct rh_db_value rh_sidecar_put_location(struct rh_sidecar_writer *w,
     X(SKIPPED, "SELECT reason, count FROM skipped ORDER BY reason")                                \
     X(FILES, "SELECT id, path FROM files ORDER BY id")                                             \
     X(FUNCTIONS, "SELECT id, name, linkage, file, line FROM functions ORDER BY id")                \
-    X(LOCATIONS, "SELECT id, file, line, \"column\", function, inlined_at FROM locations"          \
+    X(LOCATIONS, "SELECT id, file, line, \"column\", function, inlined_at, near FROM locations"    \
                  " ORDER BY id")                                                                   \
     X(SITES, "SELECT number, access, \"order\", size, flags, function, location, fingerprint,"     \
              " \"key\", expression FROM sites ORDER BY number")                                    \

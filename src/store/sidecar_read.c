@@ -194,18 +194,20 @@ static bool take_function(struct rh_sidecar *sc, struct rh_db_statement *row)
 static bool take_location(struct rh_sidecar *sc, struct rh_db_statement *row)
 {
     struct rh_sidecar_location *location = rh_arena_new(&sc->arena, struct rh_sidecar_location);
-    uint32_t file, function, outer;
+    uint32_t file, function, outer, near;
     /* An inlined_at that points to an earlier row cannot make a cycle. */
     if (!rh_db_take_optional(row, 1, sc->files.len, RH_SIDECAR_NO_ROW, &file) ||
         !rh_db_take32(row, 2, RH_SIDECAR_NUMBER_LIMIT, &location->line) ||
         !rh_db_take32(row, 3, RH_SIDECAR_NUMBER_LIMIT, &location->column) ||
         !rh_db_take32(row, 4, sc->functions.len, &function) ||
-        !rh_db_take_optional(row, 5, sc->locations.len, RH_SIDECAR_NO_ROW, &outer))
+        !rh_db_take_optional(row, 5, sc->locations.len, RH_SIDECAR_NO_ROW, &outer) ||
+        !rh_db_take32(row, 6, 2, &near))
         return false;
     location->file = file_by_id(sc, file);
     location->function = sc->functions.data[function]->name;
     location->linkage = sc->functions.data[function]->linkage;
     location->inlined_at = outer == RH_SIDECAR_NO_ROW ? NULL : sc->locations.data[outer];
+    location->is_near = near;
     rh_vec_push(&sc->locations, location);
     return true;
 }

@@ -44,8 +44,9 @@ static void add_many_sites(struct rh_sidecar_writer *writer, uint32_t count)
         snprintf(name, sizeof name, "function_%u", i / 100);
         snprintf(expression, sizeof expression, "queue->slots[%u].state", i % 57);
         struct rh_sidecar_function function = {name, name, "/src/queue.c", i / 4};
-        struct rh_sidecar_location outer = {"/src/queue.c", i / 4, 5, name, name, NULL};
-        struct rh_sidecar_location inner = {"/src/queue.h", i % 300, 9, "push", "push", &outer};
+        struct rh_sidecar_location outer = {"/src/queue.c", i / 4, 5, name, name, NULL, false};
+        struct rh_sidecar_location inner = {"/src/queue.h", i % 300, 9,    "push",
+                                            "push",         &outer,  false};
         rh_sidecar_add_site(writer, &(struct rh_sidecar_site){
                                         .number = i,
                                         .fingerprint = i * 0x9E3779B97F4A7C15u,
@@ -85,6 +86,7 @@ static void assert_locations(const struct rh_sidecar_location *expected,
         assert_texts(expected->file, actual->file);
         assert_int_equal(expected->line, actual->line);
         assert_int_equal(expected->column, actual->column);
+        assert_int_equal(expected->is_near, actual->is_near);
         assert_texts(expected->function, actual->function);
         assert_texts(expected->linkage ? expected->linkage : expected->function, actual->linkage);
     }
@@ -130,9 +132,10 @@ static void sites_come_back_as_they_were(void **state)
     memset(long_name, 'x', 100000);
     const struct rh_sidecar_function odd = {"operator\"\"_k<'\n\t'>", "_Zli2_kPKc", NULL, 0};
     const struct rh_sidecar_function vast = {long_name, NULL, "a\xff\xfe.c", UINT32_MAX - 1};
-    const struct rh_sidecar_location outer = {"/src/bank.c", 77, 3, "worker", NULL, NULL};
-    const struct rh_sidecar_location middle = {"/src/b\"a'n;k.c", 50, 0, "pay", "pay.1", &outer};
-    const struct rh_sidecar_location inner = {NULL, 0, 0, "größe", NULL, &middle};
+    const struct rh_sidecar_location outer = {"/src/bank.c", 77, 3, "worker", NULL, NULL, false};
+    const struct rh_sidecar_location middle = {"/src/b\"a'n;k.c", 50,     0,   "pay",
+                                               "pay.1",           &outer, true};
+    const struct rh_sidecar_location inner = {NULL, 0, 0, "größe", NULL, &middle, false};
     const struct rh_sidecar_site sites[] = {
         {0, 0, 0, RH_ACCESS_READ, RH_MO_PLAIN, 1, 0, &deposit, &outer, "account->balance"},
         {1, UINT64_MAX, RH_SIDECAR_NO_KEY, RH_ACCESS_WRITE, RH_MO_PLAIN, 0, RH_SITE_SIZED, &odd,
@@ -160,9 +163,9 @@ static void what_sites_share_is_stored_once(void **state)
 {
     char *path = rh_path_join(*state, "p.racehive");
     const struct rh_sidecar_function push = {"push", "push", "/src/queue.h", 12};
-    const struct rh_sidecar_location outer = {"/src/bank.c", 41, 7, "deposit", NULL, NULL};
-    const struct rh_sidecar_location inlined = {"/src/queue.h", 14, 2, "push", NULL, &outer};
-    const struct rh_sidecar_location alone = {"/src/queue.h", 14, 2, "push", NULL, NULL};
+    const struct rh_sidecar_location outer = {"/src/bank.c", 41, 7, "deposit", NULL, NULL, false};
+    const struct rh_sidecar_location inlined = {"/src/queue.h", 14, 2, "push", NULL, &outer, false};
+    const struct rh_sidecar_location alone = {"/src/queue.h", 14, 2, "push", NULL, NULL, false};
     const struct rh_sidecar_site sites[] = {
         {.number = 0, .function = &deposit, .location = &inlined},
         {.number = 1, .function = &deposit, .location = &inlined},

@@ -199,11 +199,13 @@ struct rh_db_value rh_sidecar_put_location(struct rh_sidecar_writer *w,
     add_digits(&w->key, location->column);
     add_digits(&w->key, function);
     add_digits(&w->key, outer.kind == RH_DB_NULL ? 0 : (uint64_t)outer.number + 1);
+    add_digits(&w->key, location->is_near);
     bool is_new;
     uint32_t id = rh_sidecar_intern(&w->locations, rh_strbuf_text(&w->key), &is_new);
     if (is_new)
         RH_SIDECAR_INSERT(w, LOCATIONS, rh_db_int(id), file, rh_db_int(location->line),
-                          rh_db_int(location->column), rh_db_int(function), outer);
+                          rh_db_int(location->column), rh_db_int(function), outer,
+                          rh_db_int(location->is_near));
     return rh_db_int(id);
 }
 

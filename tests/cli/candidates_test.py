@@ -67,9 +67,9 @@ class Text(CandidatesCase):
              "  holding no lock",
              "    no lock is held (60)"],
             [f"5. score 40, global counter  {MIXED}",
-             "    read           bank.c:80:1   counter  in audit                        by main"
+             "    read           near bank.c:80:1  counter  in audit                        by main"
              "           holding no lock",
-             "    atomic update  stats.h:12:5  counter  in count (inlined into worker)  by worker"
+             "    atomic update  stats.h:12:5      counter  in count (inlined into worker)  by worker"
              " x many  holding &stats",
              "    atomic meets plain (40)"],
         ])
@@ -214,7 +214,7 @@ class WhyNot(CandidatesCase):
     def test_inlined_lines_count(self):
         expected = ["stats.h:12:5: atomic update of counter in count (inlined into worker): "
                     "in 1 candidate",
-                    "    score 40 with bank.c:80:1: read of counter in audit"]
+                    "    score 40 with near bank.c:80:1: read of counter in audit"]
         removed = ["stats.h:13:5: write in count (inlined into worker): removed: one thread"]
         self.assertEqual(self.why_not("stats.h:12"), expected)
         self.assertEqual(self.why_not("bank.c:77"), expected)

@@ -112,7 +112,8 @@ class Table(Case):
             ["3", "/elsewhere/copy.c:?", "read", "varies", "worker", "-", "0000000000000003"],
             ["0", "bank.c:41:7", "read", "8", "deposit", "account->balance", "fedcba9876543210"],
             ["1", "bank.c:41:7", "write", "8", "deposit", "account->balance", "0000000000000001"],
-            ["5", "bank.c:91:1", "write", "<=32", "größe", "nähe[?[31m'\"?]", "0000000000000005"],
+            ["5", "near bank.c:91:1", "write", "<=32", "größe",
+             "nähe[?[31m'\"?]", "0000000000000005"],
             ["2", "stats.h:12:5", "atomic update", "4", "count (inlined into worker)", "counter",
              "0000000000000002"],
             ["4", "?", "fence", "-", "_start", "-", "0000000000000004"],
@@ -191,6 +192,7 @@ class Json(Case):
                 "function": "_start", "access": "fence", "size": 0, "order": "acquire",
                 "expression": None, "key": None, "inlined_at": []},
             5: {"id": "0000000000000005", "number": 5, "file": bank, "line": 91, "column": 1,
+                "near": True,
                 "function": "größe", "access": "write", "size": 32,
                 "expression": "nähe[\033[31m'\"\n]", "key": 3, "inlined_at": []},
         })

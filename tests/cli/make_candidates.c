@@ -21,15 +21,16 @@ static void add_few_sites(struct rh_sidecar_writer *writer, const char *bank, co
     const struct rh_sidecar_function audit = {"audit", NULL, bank, 48};
     const struct rh_sidecar_function worker = {"worker", NULL, bank, 70};
     const struct rh_sidecar_function stop = {"stop", NULL, NULL, 0};
-    const struct rh_sidecar_location in_deposit = {bank, 41, 7, "deposit", NULL, NULL};
-    const struct rh_sidecar_location in_audit = {bank, 50, 3, "audit", NULL, NULL};
-    const struct rh_sidecar_location in_worker = {bank, 77, 2, "worker", NULL, NULL};
-    const struct rh_sidecar_location in_tick = {bank, 60, 9, "tick", NULL, &in_worker};
-    const struct rh_sidecar_location in_count = {stats, 12, 5, "count", NULL, &in_tick};
-    const struct rh_sidecar_location in_report = {bank, 80, 1, "audit", NULL, NULL};
-    const struct rh_sidecar_location in_wait = {bank, 95, 9, "worker", NULL, NULL};
-    const struct rh_sidecar_location in_stop = {"/elsewhere/stop.c", 0, 0, "stop", NULL, NULL};
-    const struct rh_sidecar_location in_print = {bank, 99, 3, "audit", NULL, NULL};
+    const struct rh_sidecar_location in_deposit = {bank, 41, 7, "deposit", NULL, NULL, false};
+    const struct rh_sidecar_location in_audit = {bank, 50, 3, "audit", NULL, NULL, false};
+    const struct rh_sidecar_location in_worker = {bank, 77, 2, "worker", NULL, NULL, false};
+    const struct rh_sidecar_location in_tick = {bank, 60, 9, "tick", NULL, &in_worker, false};
+    const struct rh_sidecar_location in_count = {stats, 12, 5, "count", NULL, &in_tick, false};
+    const struct rh_sidecar_location in_report = {bank, 80, 1, "audit", NULL, NULL, true};
+    const struct rh_sidecar_location in_wait = {bank, 95, 9, "worker", NULL, NULL, false};
+    const struct rh_sidecar_location in_stop = {
+        "/elsewhere/stop.c", 0, 0, "stop", NULL, NULL, false};
+    const struct rh_sidecar_location in_print = {bank, 99, 3, "audit", NULL, NULL, false};
     const struct rh_sidecar_site sites[] = {
         {0, 0xfedcba9876543210, 0, RH_ACCESS_READ, RH_MO_PLAIN, 8, 0, &deposit, &in_deposit,
          "account->balance"},
@@ -77,10 +78,10 @@ static void add_removed(struct rh_sidecar_writer *writer, const char *bank, cons
 {
     const struct rh_sidecar_function deposit = {"deposit", NULL, bank, 40};
     const struct rh_sidecar_function worker = {"worker", NULL, bank, 70};
-    const struct rh_sidecar_location named = {bank, 42, 3, "deposit", NULL, NULL};
-    const struct rh_sidecar_location beside = {bank, 41, 20, "deposit", NULL, NULL};
-    const struct rh_sidecar_location in_tick = {bank, 60, 9, "tick", NULL, NULL};
-    const struct rh_sidecar_location in_count = {stats, 13, 5, "count", NULL, &in_tick};
+    const struct rh_sidecar_location named = {bank, 42, 3, "deposit", NULL, NULL, false};
+    const struct rh_sidecar_location beside = {bank, 41, 20, "deposit", NULL, NULL, false};
+    const struct rh_sidecar_location in_tick = {bank, 60, 9, "tick", NULL, NULL, false};
+    const struct rh_sidecar_location in_count = {stats, 13, 5, "count", NULL, &in_tick, false};
     const struct rh_sidecar_removed rows[] = {
         {RH_ACCESS_READ, RH_MO_PLAIN, 8, 0, &deposit, &named, "account->name", "a common lock",
          "guarded by &bank->lock, as is the write at bank.c:30"},
@@ -115,7 +116,7 @@ static void add_vast(struct rh_sidecar_writer *writer)
 {
     const struct rh_sidecar_function bulk = {"bulk", NULL, "/bulk.c", 1};
     for (uint32_t i = 0; i < VAST_CLASSES * VAST_SITES; i++) {
-        struct rh_sidecar_location at = {"/bulk.c", 2 + i, 1, "bulk", NULL, NULL};
+        struct rh_sidecar_location at = {"/bulk.c", 2 + i, 1, "bulk", NULL, NULL, false};
         rh_sidecar_add_site(writer, &(struct rh_sidecar_site){.number = i,
                                                               .fingerprint = i,
                                                               .access = RH_ACCESS_WRITE,
@@ -146,7 +147,7 @@ static void add_hostile(struct rh_sidecar_writer *writer, const char *folder)
 {
     char *file = rh_format("%s/a <b>%%20#?:.c", folder);
     const struct rh_sidecar_function function = {HOSTILE, NULL, file, 1};
-    const struct rh_sidecar_location at = {file, 1, 2, HOSTILE, NULL, NULL};
+    const struct rh_sidecar_location at = {file, 1, 2, HOSTILE, NULL, NULL, false};
     const struct rh_sidecar_site site = {.fingerprint = 1,
                                          .access = RH_ACCESS_WRITE,
                                          .size = 4,

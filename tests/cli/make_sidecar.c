@@ -17,12 +17,13 @@ static void add_fixed_sites(struct rh_sidecar_writer *writer, const char *bank, 
     const struct rh_sidecar_function worker = {"worker", "worker", bank, 70};
     const struct rh_sidecar_function odd = {"gr\xc3\xb6\xc3\x9f\x65", "_Zodd", bank, 90};
     const struct rh_sidecar_function start = {"_start", NULL, NULL, 0};
-    const struct rh_sidecar_location in_deposit = {bank, 41, 7, "deposit", NULL, NULL};
-    const struct rh_sidecar_location in_worker = {bank, 77, 2, "worker", NULL, NULL};
-    const struct rh_sidecar_location in_tick = {bank, 60, 9, "tick", NULL, &in_worker};
-    const struct rh_sidecar_location in_count = {stats, 12, 5, "count", NULL, &in_tick};
-    const struct rh_sidecar_location no_line = {"/elsewhere/copy.c", 0, 0, "worker", NULL, NULL};
-    const struct rh_sidecar_location in_odd = {bank, 91, 1, odd.name, odd.linkage, NULL};
+    const struct rh_sidecar_location in_deposit = {bank, 41, 7, "deposit", NULL, NULL, false};
+    const struct rh_sidecar_location in_worker = {bank, 77, 2, "worker", NULL, NULL, false};
+    const struct rh_sidecar_location in_tick = {bank, 60, 9, "tick", NULL, &in_worker, false};
+    const struct rh_sidecar_location in_count = {stats, 12, 5, "count", NULL, &in_tick, false};
+    const struct rh_sidecar_location no_line = {
+        "/elsewhere/copy.c", 0, 0, "worker", NULL, NULL, false};
+    const struct rh_sidecar_location in_odd = {bank, 91, 1, odd.name, odd.linkage, NULL, true};
     const struct rh_sidecar_site sites[] = {
         {0, 0xfedcba9876543210, 0, RH_ACCESS_READ, RH_MO_PLAIN, 8, 0, &deposit, &in_deposit,
          "account->balance"},
@@ -42,7 +43,7 @@ static void add_extra_sites(struct rh_sidecar_writer *writer, uint32_t count)
 {
     const struct rh_sidecar_function bulk = {"bulk", NULL, "/bulk.c", 1};
     for (uint32_t i = 0; i < count; i++) {
-        struct rh_sidecar_location at = {"/bulk.c", 2 + i, 1, "bulk", NULL, NULL};
+        struct rh_sidecar_location at = {"/bulk.c", 2 + i, 1, "bulk", NULL, NULL, false};
         rh_sidecar_add_site(writer, &(struct rh_sidecar_site){.number = 6 + i,
                                                               .fingerprint = 6 + i,
                                                               .key = 0,

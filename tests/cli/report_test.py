@@ -106,7 +106,7 @@ class Text(ReportCase):
         order = [text.index(word) for word in (BUSY, LOCKED, ITSELF, "Unordered, but not proved")]
         self.assertEqual(order, sorted(order))
         self.assertIn("because the process holds a library without keys", text)
-        self.assertIn("\n  bank.c:80:1 read and stats.h:12:5 atomic update of counter "
+        self.assertIn("\n  near bank.c:80:1 read and stats.h:12:5 atomic update of counter "
                       "(unordered, not proved)\n", text)
 
     def test_unordered_proof_and_advice_for_the_creator(self):
@@ -178,8 +178,8 @@ class Advice(ReportCase):
 
     def test_mixed(self):
         self.assertEqual(self.advice(f"{MIXED}:race")[0],
-                         "make the access in audit (bank.c:80:1) atomic too: the one in count "
-                         "(stats.h:12:5) is")
+                         "make the access in audit (near bank.c:80:1) atomic too: the one in "
+                         "count (stats.h:12:5) is")
 
     def test_stack(self):
         self.assertIn("the memory is on the stack of thread 2",
@@ -262,6 +262,9 @@ class Json(ReportCase):
         self.assertEqual([f["inlined"] for f in
                           candidates[MIXED]["suspicion"]["threads"][1]["frames"]],
                          [True, True, False])
+        self.assertTrue(candidates[MIXED]["first"]["near"])
+        self.assertNotIn("near", candidates[MIXED]["second"])
+        self.assertTrue(candidates[MIXED]["suspicion"]["threads"][0]["frames"][0]["near"])
 
     def test_a_crash_without_a_race_is_not_its_consequence(self):
         os.remove(self.store)
@@ -392,7 +395,10 @@ class Sarif(ReportCase):
     def test_flows_run_inwards(self):
         os.remove(self.store)
         self.make_runs(self.store, f"{MIXED}:race")
-        flow = self.sarif()["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][1]
+        result = self.sarif()["runs"][0]["results"][0]
+        self.assertEqual(result["locations"][0]["properties"], {"near": True})
+        self.assertNotIn("properties", result["relatedLocations"][0])
+        flow = result["codeFlows"][0]["threadFlows"][1]
         names = [l["location"]["logicalLocations"][0]["fullyQualifiedName"]
                  for l in flow["locations"]]
         self.assertEqual(names, ["worker", "tick", "count"])

@@ -5,9 +5,10 @@
 Each source line may carry expectations in a comment:
     // SITE write q->head       the line has such a site (access kind and expression)
     // SITE write               the same, whatever the expression
+    // SITE near write          the same, and its line is only the nearest known
     // NOSITE                   the line has no site at all
 A site belongs to its own line and to the lines it was inlined at. Lines without a comment are not
-looked at. Usage: check_sites.py CC RACEHIVE SOURCE [CC OPTION...]
+looked at. Every site of the program must have a file and a line. Usage: check_sites.py CC RACEHIVE SOURCE [CC OPTION...]
 """
 import json
 import os
@@ -27,18 +28,24 @@ def expectations(source):
         for part in comment.group(1).split(";"):
             part = part.strip()
             if part == "NOSITE":
-                yield number, None, None
+                yield number, None, None, False
                 continue
             text = part.removeprefix("SITE ").strip()
+            near = text.startswith("near ")
+            text = text.removeprefix("near ")
             access = next(a for a in ACCESSES if text.startswith(a))
-            yield number, access, text[len(access):].strip() or None
+            yield number, access, text[len(access):].strip() or None, near
 
 
-def sites_by_line(racehive, program, source):
+def list_sites(racehive, program):
     out = subprocess.run([racehive, "sites", "--json", program], check=True,
                          stdout=subprocess.PIPE).stdout
+    return json.loads(out)["sites"]
+
+
+def sites_by_line(sites, source):
     lines = {}
-    for site in json.loads(out)["sites"]:
+    for site in sites:
         for place in [site, *site["inlined_at"]]:
             if os.path.basename(place["file"] or "") == os.path.basename(source):
                 lines.setdefault(place["line"], []).append(site)
@@ -51,24 +58,31 @@ def main():
         program = os.path.join(folder, "program")
         subprocess.run([cc, "-O1", "-pthread", *options, source, "-o", program], check=True,
                        env=dict(os.environ, XDG_DATA_HOME=folder, RACEHIVE_SITES="all"))
-        lines = sites_by_line(racehive, program, source)
+        sites = list_sites(racehive, program)
+        lines = sites_by_line(sites, source)
         ran = subprocess.run([program], stdout=subprocess.DEVNULL)
     wrong = 0 if ran.returncode == 0 else 1
     if wrong:
         print(f"{source}: the program itself ended with {ran.returncode}")
     checked = 0
-    for number, access, expression in expectations(source):
+    for site in sites:
+        if not site["file"] or not site["line"]:
+            wrong += 1
+            print(f"{source}: no line for {site['access']} {site['expression']} "
+                  f"in {site['function']}")
+    for number, access, expression, near in expectations(source):
         checked += 1
         found = lines.get(number, [])
         if access is None:
             good = not found
         else:
             good = any(s["access"] == access and expression in (None, s["expression"])
-                       for s in found)
+                       and (not near or s.get("near")) for s in found)
         if not good:
             wrong += 1
             seen = ", ".join(f"{s['access']} {s['expression']}" for s in found) or "nothing"
-            print(f"{source}:{number}: expected {access or 'no site'} {expression or ''}, "
+            print(f"{source}:{number}: expected {'near ' if near else ''}"
+                  f"{access or 'no site'} {expression or ''}, "
                   f"found {seen}")
     if not checked:
         print(f"{source}: no expectations")

@@ -174,6 +174,22 @@ LLVMMetadataRef *rh_di_tuple(LLVMContextRef context, LLVMMetadataRef tuple, size
     return entries;
 }
 
+LLVMMetadataRef rh_di_global_variable(LLVMContextRef context, LLVMValueRef global)
+{
+    LLVMMetadataRef variable = NULL;
+    size_t count;
+    LLVMValueMetadataEntry *entries = LLVMGlobalCopyAllMetadata(global, &count);
+
+    for (size_t i = 0; i < count && !variable; i++) {
+        LLVMMetadataRef node = LLVMValueMetadataEntriesGetMetadata(entries, (unsigned)i);
+
+        if (LLVMGetMetadataKind(node) == LLVMDIGlobalVariableExpressionMetadataKind)
+            variable = rh_di_get(context, node, RH_DI_VARIABLE);
+    }
+    LLVMDisposeValueMetadataEntries(entries);
+    return variable;
+}
+
 LLVMMetadataRef rh_di_subprogram(LLVMContextRef context, LLVMMetadataRef scope)
 {
     while (scope) {

@@ -46,6 +46,9 @@ const char *rh_di_text(LLVMContextRef context, LLVMMetadataRef node, enum rh_di_
 /* The entries of a tuple, some of which may be NULL; `tuple` may be NULL. Free the result. */
 LLVMMetadataRef *rh_di_tuple(LLVMContextRef context, LLVMMetadataRef tuple, size_t *count);
 
+/* The DIGlobalVariable of a global; NULL if it has none. */
+LLVMMetadataRef rh_di_global_variable(LLVMContextRef context, LLVMValueRef global);
+
 /* The DISubprogram that a scope lies in, lexical blocks climbed; NULL if it lies in none. */
 LLVMMetadataRef rh_di_subprogram(LLVMContextRef context, LLVMMetadataRef scope);
 

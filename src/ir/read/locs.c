@@ -3,8 +3,8 @@
  * Debug locations of the snapshot: each DILocation becomes one rh_loc, and what locations of one
  * scope have in common (file, function) is worked out once per scope.
  *
- * Where the optimiser made one instruction of several, it leaves it without a line. People are
- * better served with the line of what uses the value, or else with that of the code beside it.
+ * A location without a line gets the line of the function that it lies in, marked as near; lines.c
+ * then looks for a better one for the instructions that people are shown.
  */
 #include "ir/read/snapshot.h"
 
@@ -14,7 +14,9 @@
 #include "ir/debug/di.h"
 
 struct scope {
+    const struct scope *whole; /* that of the function; itself if it is one */
     const char *file;
+    uint32_t line; /* of functions, where they are defined; 0 if unknown */
     const char *function;
     const char *linkage;
 };
@@ -66,17 +68,27 @@ static struct scope *read_scope(struct rh_snapshot *s, LLVMMetadataRef node)
     scope->file = read_path(s, node ? LLVMDIScopeGetFile(node) : NULL);
     subprogram = rh_di_subprogram(s->m->context, node);
     if (subprogram && subprogram != node) {
-        struct scope *whole = read_scope(s, subprogram);
-
-        scope->function = whole->function;
-        scope->linkage = whole->linkage;
+        scope->whole = read_scope(s, subprogram);
+        scope->function = scope->whole->function;
+        scope->linkage = scope->whole->linkage;
         return scope;
     }
+    scope->whole = scope;
+    scope->line = subprogram ? LLVMDISubprogramGetLine(subprogram) : 0;
     scope->function = read_text(s, subprogram, RH_DI_NAME);
     scope->linkage = read_text(s, subprogram, RH_DI_LINKAGE);
     if (!*scope->linkage)
         scope->linkage = scope->function;
     return scope;
+}
+
+static void place_near(struct rh_loc *loc, const struct scope *function)
+{
+    if (function->line == 0)
+        return;
+    loc->file = function->file;
+    loc->line = function->line;
+    loc->is_near = true;
 }
 
 static struct rh_loc *make_loc(struct rh_snapshot *s, LLVMMetadataRef scope_node, uint32_t line,
@@ -90,12 +102,15 @@ static struct rh_loc *make_loc(struct rh_snapshot *s, LLVMMetadataRef scope_node
     loc->linkage = scope->linkage;
     loc->line = line;
     loc->column = column;
+    if (line == 0)
+        place_near(loc, scope->whole);
     return loc;
 }
 
 const struct rh_loc *rh_snapshot_loc(struct rh_snapshot *s, LLVMMetadataRef location)
 {
     const struct rh_loc *first = NULL, **link = &first;
+    const struct scope *inlined = NULL;
 
     while (location) {
         struct rh_loc *loc = rh_map_get_ptr(&s->loc_of, rh_map_key(location));
@@ -106,6 +121,10 @@ const struct rh_loc *rh_snapshot_loc(struct rh_snapshot *s, LLVMMetadataRef loca
         }
         loc = make_loc(s, LLVMDILocationGetScope(location), LLVMDILocationGetLine(location),
                        LLVMDILocationGetColumn(location));
+        /* A function that the compiler made to call initialisers is where those are defined. */
+        if (loc->line == 0 && inlined)
+            place_near(loc, inlined);
+        inlined = read_scope(s, LLVMDILocationGetScope(location))->whole;
         rh_map_put_ptr(&s->loc_of, rh_map_key(location), loc);
         *link = loc;
         link = &loc->inlined_at;
@@ -116,78 +135,23 @@ const struct rh_loc *rh_snapshot_loc(struct rh_snapshot *s, LLVMMetadataRef loca
 
 const struct rh_loc *rh_snapshot_function_loc(struct rh_snapshot *s, LLVMMetadataRef subprogram)
 {
-    if (!subprogram)
+    return subprogram ? make_loc(s, subprogram, LLVMDISubprogramGetLine(subprogram), 0) : NULL;
+}
+
+const struct rh_loc *rh_snapshot_variable_loc(struct rh_snapshot *s, const struct rh_value *global,
+                                              const struct rh_function *f)
+{
+    LLVMMetadataRef variable = rh_di_global_variable(s->m->context, global->handle);
+    uint32_t line = variable ? LLVMDIVariableGetLine(variable) : 0;
+    struct rh_loc *loc;
+
+    if (line == 0)
         return NULL;
-    return make_loc(s, subprogram, LLVMDISubprogramGetLine(subprogram), 0);
-}
-
-/* --- lines that the optimiser took away --- */
-
-static bool is_same_function(const struct rh_loc *a, const struct rh_loc *b)
-{
-    return a->linkage == b->linkage && a->inlined_at == b->inlined_at;
-}
-
-static bool has_line_in(const struct rh_value *v, const struct rh_loc *loc)
-{
-    return v->kind == RH_VALUE_INST && v->loc && v->loc->line && is_same_function(v->loc, loc);
-}
-
-/* The first in the order of the code that uses the value, in the same function and with a line. */
-static const struct rh_value *find_first_user(const struct rh_value *inst)
-{
-    const struct rh_value *first = NULL;
-
-    for (uint32_t i = 0; i < inst->user_count; i++) {
-        const struct rh_value *user = inst->users[i];
-
-        if (has_line_in(user, inst->loc) && (!first || user->id < first->id))
-            first = user;
-    }
-    return first;
-}
-
-static const struct rh_value *find_neighbour(const struct rh_value *inst)
-{
-    const struct rh_value *last = NULL;
-
-    for (const struct rh_value *v = inst->block->first; v; v = v->next) {
-        if (has_line_in(v, inst->loc))
-            last = v;
-        if (last && v->id >= inst->id)
-            break;
-    }
-    return last;
-}
-
-static bool touches_memory(const struct rh_value *inst)
-{
-    return inst->op == RH_OP_CALL || inst->op == RH_OP_INVOKE || rh_ir_pointer(inst);
-}
-
-void rh_snapshot_find_lines(struct rh_function *f)
-{
-    struct found {
-        struct rh_value *inst;
-        const struct rh_loc *loc;
-    };
-    RH_VEC(struct found) all = RH_VEC_INIT;
-
-    for (uint32_t i = 0; i < f->block_count; i++) {
-        for (struct rh_value *inst = f->blocks[i]->first; inst; inst = inst->next) {
-            const struct rh_value *other;
-
-            if (!inst->loc || inst->loc->line || !touches_memory(inst))
-                continue;
-            other = find_first_user(inst);
-            if (!other)
-                other = find_neighbour(inst);
-            if (other)
-                rh_vec_push(&all, (struct found){inst, other->loc});
-        }
-    }
-    /* Only now, so that none is taken for a line that the compiler gave. */
-    rh_vec_each (const struct found, it, &all)
-        it->inst->loc = it->loc;
-    rh_vec_free(&all);
+    loc = rh_arena_new(&s->m->arena, struct rh_loc);
+    loc->file = read_path(s, LLVMDIVariableGetFile(variable));
+    loc->line = line;
+    loc->function = f->loc ? f->loc->function : f->name;
+    loc->linkage = f->loc ? f->loc->linkage : f->name;
+    loc->is_near = true;
+    return loc;
 }

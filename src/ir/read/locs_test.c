@@ -104,47 +104,6 @@ static void test_code_without_debug_information(void **state)
     rh_ir_close(m);
 }
 
-/* What the optimiser merged has line 0: it gets the line of its first user in the same function, or
- * of the code beside it; never one of another function. */
-static void test_lines_of_merged_code(void **state)
-{
-    struct rh_module *m = open_text(
-        "@x = global i32 0\n"
-        "define i32 @f(i1 %c) !dbg !3 {\n"
-        "  %a = load i32, ptr @x, !dbg !4\n"
-        "  %far = load i32, ptr @x, !dbg !4\n"
-        "  %lonely = load volatile i32, ptr @x, !dbg !4\n"
-        "  br i1 %c, label %one, label %two, !dbg !5\n"
-        "one:\n"
-        "  %s = add i32 %a, 1, !dbg !6\n"
-        "  ret i32 %s, !dbg !7\n"
-        "two:\n"
-        "  %t = mul i32 %a, %far, !dbg !7\n"
-        "  ret i32 %t, !dbg !7\n}\n"
-        "define void @g() !dbg !8 {\n"
-        "  store i32 1, ptr @x, !dbg !9\n"
-        "  ret void, !dbg !9\n}\n"
-        "!llvm.dbg.cu = !{!1}\n!llvm.module.flags = !{!0}\n"
-        "!0 = !{i32 2, !\"Debug Info Version\", i32 3}\n"
-        "!1 = distinct !DICompileUnit(language: DW_LANG_C11, file: !2, emissionKind: FullDebug)\n"
-        "!2 = !DIFile(filename: \"a.c\", directory: \"/src\")\n"
-        "!3 = distinct !DISubprogram(name: \"f\", file: !2, line: 1, unit: !1)\n"
-        "!4 = !DILocation(line: 0, scope: !3)\n"
-        "!5 = !DILocation(line: 2, column: 5, scope: !3)\n"
-        "!6 = !DILocation(line: 3, column: 6, scope: !3)\n"
-        "!7 = !DILocation(line: 4, column: 7, scope: !3)\n"
-        "!8 = distinct !DISubprogram(name: \"g\", file: !2, line: 9, unit: !1)\n"
-        "!9 = !DILocation(line: 0, scope: !8)\n");
-    const struct rh_function *f = get_function(m, "f");
-
-    (void)state;
-    assert_loc(get_value(f, "a")->loc, "/src/a.c", 3, 6, "f");
-    assert_loc(get_value(f, "far")->loc, "/src/a.c", 4, 7, "f");
-    assert_loc(get_value(f, "lonely")->loc, "/src/a.c", 2, 5, "f");
-    assert_loc(get_first(get_function(m, "g"), RH_OP_STORE)->loc, "/src/a.c", 0, 0, "g");
-    rh_ir_close(m);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,7 +114,6 @@ int main(void)
         cmocka_unit_test(test_mangled_names_and_absolute_files),
         cmocka_unit_test(test_debug_records_are_no_instructions),
         cmocka_unit_test(test_code_without_debug_information),
-        cmocka_unit_test(test_lines_of_merged_code),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

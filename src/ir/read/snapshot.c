@@ -385,11 +385,12 @@ void rh_snapshot_take(struct rh_module *m)
         fill_function(&s, m->functions[i]);
     build_users(&s);
     for (uint32_t i = 0; i < m->function_count; i++)
-        rh_snapshot_find_lines(m->functions[i]);
+        rh_snapshot_find_lines(&s, m->functions[i]);
     rh_map_release(&s.block_of);
     rh_map_release(&s.loc_of);
     rh_map_release(&s.scope_of);
     rh_map_release(&s.file_of);
+    rh_map_release(&s.near_of);
     rh_vec_free(&s.values);
     rh_vec_free(&s.pending);
     rh_vec_free(&s.bundle_uses);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The making of a module's snapshot, for the files that share the work: snapshot.c (order, ids,
- * blocks, users), values.c (instructions and constants), types.c and locs.c.
+ * blocks, users), values.c (instructions and constants), types.c, locs.c and lines.c.
  *
  * Two passes: the first gives every global, function, argument, block and instruction its struct,
  * so that the second can resolve any reference. Constants are met in the second pass and wait in
@@ -34,6 +34,7 @@ struct rh_snapshot {
     struct rh_map loc_of;                  /* DILocation -> struct rh_loc * */
     struct rh_map scope_of;                /* DILocalScope -> what locations in it have in common */
     struct rh_map file_of;                 /* DIFile -> its path */
+    struct rh_map near_of;                 /* struct rh_loc -> the same, marked as near */
     struct rh_snapshot_values values;      /* all, by id */
     struct rh_snapshot_values pending;
     struct rh_snapshot_uses bundle_uses; /* by the user's id */
@@ -61,7 +62,10 @@ void rh_snapshot_fill_constants(struct rh_snapshot *s);
 const struct rh_loc *rh_snapshot_loc(struct rh_snapshot *s, LLVMMetadataRef location);
 /* Where a function with this DISubprogram is defined; NULL for NULL. */
 const struct rh_loc *rh_snapshot_function_loc(struct rh_snapshot *s, LLVMMetadataRef subprogram);
-/* Gives accesses and calls without a line the line of what belongs to them. Needs users. */
-void rh_snapshot_find_lines(struct rh_function *f);
+/* Where a global variable is defined, as a near location in `f`; NULL if that is not known. */
+const struct rh_loc *rh_snapshot_variable_loc(struct rh_snapshot *s, const struct rh_value *global,
+                                              const struct rh_function *f);
+/* Gives accesses and calls without a line the nearest one: see lines.c. Needs users. */
+void rh_snapshot_find_lines(struct rh_snapshot *s, struct rh_function *f);
 
 #endif
