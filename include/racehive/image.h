@@ -58,7 +58,7 @@ struct rh_site_record {
 };
 _Static_assert(sizeof(struct rh_site_record) == 12, "packed for size: there are 100,000s");
 
-/* Same values and order as enum rh_order of src/ir. */
+/* Memory orders, weakest first; PLAIN is an access that is not atomic. */
 enum rh_memory_order {
     RH_MO_PLAIN,
     RH_MO_UNORDERED,

@@ -9,9 +9,6 @@
 #include "base/mem.h"
 #include "racehive/access.h"
 
-/* The numbers of memory orders are written as they are in the module's snapshot. */
-_Static_assert((int)RH_ORDER_SEQ_CST == (int)RH_MO_SEQ_CST, "image.h repeats ir.h's orders");
-
 const char *rh_skip_name(enum rh_skip skip)
 {
     static const char *const names[] = {
@@ -90,17 +87,17 @@ static enum rh_skip why_private(struct collector *c, struct rh_value *pointer)
 
 /* --- reading instructions --- */
 
-static bool orders_later(enum rh_order order)
+static bool orders_later(enum rh_memory_order order)
 {
-    return order == RH_ORDER_ACQUIRE || order >= RH_ORDER_ACQ_REL;
+    return order == RH_MO_ACQUIRE || order >= RH_MO_ACQ_REL;
 }
 
 /* The order of a comparison that may acquire when it fails, too. */
-static enum rh_order add_order(enum rh_order order, enum rh_order failed)
+static enum rh_memory_order add_order(enum rh_memory_order order, enum rh_memory_order failed)
 {
     if (orders_later(order) || !orders_later(failed))
         return order;
-    return order == RH_ORDER_RELEASE ? RH_ORDER_ACQ_REL : RH_ORDER_ACQUIRE;
+    return order == RH_MO_RELEASE ? RH_MO_ACQ_REL : RH_MO_ACQUIRE;
 }
 
 static struct rh_access make_access(struct rh_value *inst, struct rh_value *pointer,
@@ -137,7 +134,7 @@ static uint32_t read_atomic(struct rh_value *inst, struct rh_access *out)
                                                          : RH_ACCESS_ATOMIC_UPDATE;
     *out = make_access(inst, rh_ir_pointer(inst), kind, inst->access->size);
     out->order = (uint8_t)add_order(inst->order, inst->fail_order);
-    out->acquires = orders_later((enum rh_order)out->order);
+    out->acquires = orders_later((enum rh_memory_order)out->order);
     return 1;
 }
 
@@ -313,7 +310,7 @@ static uint32_t read_accesses(struct collector *c, struct rh_value *inst,
     switch (inst->op) {
     case RH_OP_LOAD:
     case RH_OP_STORE:
-        if (inst->order != RH_ORDER_NONE)
+        if (inst->order != RH_MO_PLAIN)
             return read_atomic(inst, out);
         out[0] = make_access(inst, rh_ir_pointer(inst),
                              inst->op == RH_OP_LOAD ? RH_ACCESS_READ : RH_ACCESS_WRITE,

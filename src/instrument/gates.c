@@ -31,7 +31,7 @@ bool rh_gates_is_boundary(const struct rh_value *inst)
         return true;
     case RH_OP_LOAD:
     case RH_OP_STORE:
-        return inst->order != RH_ORDER_NONE || inst->is_volatile;
+        return inst->order != RH_MO_PLAIN || inst->is_volatile;
     default:
         return false;
     }

@@ -85,16 +85,6 @@ const char *rh_op_name(enum rh_op op)
     return names[op];
 }
 
-bool rh_ir_tags_meet(struct rh_module *m, uint32_t a, uint32_t b)
-{
-    return rh_tags_meet(&m->tags, a, b);
-}
-
-bool rh_ir_tag_fits(struct rh_module *m, uint32_t tag, const struct rh_type *type, uint64_t offset)
-{
-    return rh_tags_fit(&m->tags, tag, type, offset);
-}
-
 struct rh_value *rh_ir_pointer(const struct rh_value *inst)
 {
     if (inst->kind != RH_VALUE_INST)

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "racehive/image.h" /* enum rh_memory_order */
 
 struct rh_module;
 struct rh_loc;
@@ -143,17 +144,6 @@ enum rh_op {
         RH_OP_COUNT
 };
 
-/* Memory orders, weakest first; NONE is a plain access. */
-enum rh_order {
-    RH_ORDER_NONE,
-    RH_ORDER_UNORDERED,
-    RH_ORDER_RELAXED,
-    RH_ORDER_ACQUIRE,
-    RH_ORDER_RELEASE,
-    RH_ORDER_ACQ_REL,
-    RH_ORDER_SEQ_CST,
-};
-
 /* What a getelementptr adds: `offset` bytes plus, for each term, index * scale. */
 struct rh_gep_term {
     struct rh_value *index;
@@ -191,10 +181,10 @@ struct rh_value {
     struct rh_type *access; /* type loaded, stored, exchanged, or allocated by alloca */
     uint32_t tag;           /* of loads, stores, rmw and cmpxchg: see rh_ir_tags_meet */
     uint32_t align;         /* of loads, stores, allocas and globals */
-    enum rh_order order;    /* of loads, stores, rmw, fences and cmpxchg on success */
-    enum rh_order fail_order; /* of cmpxchg */
-    uint8_t predicate;        /* icmp, fcmp: LLVM's number; rmw: LLVM's operation number */
-    bool is_ifunc;            /* of aliases */
+    enum rh_memory_order order;      /* of loads, stores, rmw, fences and cmpxchg on success */
+    enum rh_memory_order fail_order; /* of cmpxchg */
+    uint8_t predicate;               /* icmp, fcmp: LLVM's number; rmw: LLVM's operation number */
+    bool is_ifunc;                   /* of aliases */
     bool is_volatile;
     bool single_thread; /* sync scope of one thread only: signal fences */
     bool never_wraps;   /* of sums and products: nsw; nuw if of 64 bits, as no index is so large */
@@ -292,7 +282,7 @@ const char *rh_op_name(enum rh_op op);
 /* The pointer a load, store, rmw or cmpxchg goes through; NULL for anything else. */
 struct rh_value *rh_ir_pointer(const struct rh_value *inst);
 /* Does the language allow accesses with these type tags to touch the same memory? Tag 0 is that of
- * accesses of which it says nothing. See tags.h. */
+ * accesses of which it says nothing. See read/tags.h. */
 bool rh_ir_tags_meet(struct rh_module *m, uint32_t a, uint32_t b);
 /* May an access with this tag be at this offset of memory that was made for a value of the type?
  * The offset is within one element if the memory is an array of such values; of memory behind the

@@ -13,7 +13,8 @@
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "ir/ir.h"
-#include "ir/read/tags.h"
+
+struct rh_tags;
 
 struct rh_module {
     struct rh_arena arena;
@@ -31,7 +32,7 @@ struct rh_module {
     struct rh_strmap by_name; /* functions, globals and aliases: struct rh_value * */
     struct rh_map value_of;   /* LLVMValueRef -> struct rh_value *, as the snapshot was taken */
     struct rh_map type_of;    /* LLVMTypeRef -> struct rh_type * */
-    struct rh_tags tags;
+    struct rh_tags *tags;     /* read/tags.h */
     /* LLVM's first error on this context since the strbuf was last reset. A diagnostic handler is
      * always installed, because without one LLVM prints the error and exits. */
     struct rh_strbuf complaint;

@@ -19,7 +19,7 @@ from tree import CODE, Tree, code_of, functions, is_data  # noqa: E402
 MAY_USE = {
     "src/base": (),
     "src/candidate": ("src/base",),
-    "src/ir": ("src/base",),
+    "src/ir": ("src/base", "racehive"),
     "src/analysis": ("src/base", "src/candidate", "src/ir", "racehive"),
     "src/instrument": ("src/base", "src/ir", "src/analysis", "racehive"),
     "src/driver": ("src/base",),
@@ -41,6 +41,13 @@ MAY_USE = {
     "runtime/intercept": ("runtime", "runtime/arch", "runtime/stack", "runtime/kernel", "racehive"),
     "runtime/kernel": ("runtime", "runtime/intercept", "racehive"),
     "racehive": (),
+}
+
+# Folders of a room that are in layers of their own, and which of them each may include besides the
+# files that lie in the room itself; tests may include any.
+FOLDERS_MAY_USE = {
+    "src/ir": {"": (), "debug": (), "graph": (), "read": ("debug", "graph"), "names": ("debug",),
+               "rewrite": ()},
 }
 
 # Libraries, by their headers, and the only files that may include them.
@@ -101,6 +108,27 @@ def check_layers(tree):
         for name in re.findall(r"^\s*#\s*include\s*<racehive/", tree.read(path), re.M):
             if room != "racehive" and "racehive" not in MAY_USE.get(room, ()):
                 yield path, f"includes racehive/, which {room} may not use"
+
+
+def check_layers_of_folders(tree):
+    """Inside a room, a file includes only what its folder may use."""
+    for room, folders in FOLDERS_MAY_USE.items():
+        def folder_of(path):
+            return os.path.dirname(path)[len(room) + 1:]
+
+        for path in tree.c_files(room + "/"):
+            folder = folder_of(path)
+            if is_data(path) or re.search(r"_test\.c$|testing\w*\.h$", path):
+                continue
+            if folder not in folders:
+                yield path, f"is in no folder of {room} that tests/claims/check_claims.py knows"
+                continue
+            for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', tree.read(path), re.M):
+                target = tree.include_of(path, name)
+                if not target or room_of(target) != room:
+                    continue
+                if folder_of(target) not in ("", folder, *folders[folder]):
+                    yield path, f"includes {name}, of a folder that {folder or room} may not use"
 
 
 def check_libraries(tree):
@@ -254,9 +282,10 @@ def check_docs_name_real_files(tree):
                     yield path, f"links to {link}, which does not exist"
 
 
-CHECKS = (check_rooms_are_known, check_layers, check_libraries, check_llvm_only_in_ir,
-          check_database_only_behind_its_door, check_no_cpp, check_first_sentences,
-          check_licences, check_sizes_of_files, check_sizes_of_functions, check_sizes_of_folders,
+CHECKS = (check_rooms_are_known, check_layers, check_layers_of_folders, check_libraries,
+          check_llvm_only_in_ir, check_database_only_behind_its_door, check_no_cpp,
+          check_first_sentences, check_licences, check_sizes_of_files, check_sizes_of_functions,
+          check_sizes_of_folders,
           check_rooms_introduce_themselves, check_tests_are_registered, check_docs_name_real_files)
 
 

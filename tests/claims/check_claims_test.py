@@ -99,6 +99,13 @@ class Claims(unittest.TestCase):
                             "may not use",
                             {"src/base/log.c": '/* Writes to a log. */\n#include "ir/ir.h"\n'})
 
+    def test_layers_inside_a_room(self):
+        self.assert_offence("layers_of_folders", "src/ir/debug/di.c: includes ir/read/read.h, of a "
+                            "folder that debug may not use",
+                            {"src/ir/read/read.h": "/*\n * Reads modules.\n * Read this first.\n */\n",
+                             "src/ir/debug/README.md": "Debug information.\n",
+                             "src/ir/debug/di.c": '/* Reads nodes. */\n#include "ir/read/read.h"\n'})
+
     def test_layers_by_a_relative_path(self):
         self.assert_offence("layers", "src/base/log.c: includes ../ir/ir.h, of a room that "
                             "src/base may not use",

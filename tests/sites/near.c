@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accesses that the optimiser leaves without a line of their own: they get the nearest one. A bit-
  * field that a loop adds to is read once, before the loop; writes of both branches are merged into

@@ -23,7 +23,7 @@ static uint32_t find_node(struct rh_flow *f, uint32_t instance, const struct rh_
 static bool is_plain_load(const struct rh_value *v)
 {
     return v->kind == RH_VALUE_INST && v->op == RH_OP_LOAD && !v->is_volatile &&
-           v->order == RH_ORDER_NONE && v->access->size > 0;
+           v->order == RH_MO_PLAIN && v->access->size > 0;
 }
 
 static uint32_t find_load(struct rh_flow *f, uint32_t instance, const struct rh_value *v,

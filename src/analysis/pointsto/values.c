@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analysis/pointsto/internal.h"
-#include "ir/graph/sign.h"
+#include "ir/graph/nonnegative.h"
 
 static const struct shift anywhere = {.stride = 1, .down = true};
 
@@ -89,7 +89,7 @@ static uint32_t shifts_of(const struct rh_gep *gep, struct shift out[MOST_TERMS]
             .stride = t->scale < 0 ? -(uint64_t)t->scale : (uint64_t)t->scale,
             .start = t->start - before,
             .extent = t->extent,
-            .below = t->is_pointer && !rh_sign_is_never_negative(t->index),
+            .below = t->is_pointer && !rh_nonnegative_holds(t->index),
         };
         before = t->start;
     }

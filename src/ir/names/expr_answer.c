@@ -36,26 +36,26 @@ void rh_base_set_pointer(struct rh_ditypes *types, struct rh_base *base, const c
         base->type = rh_ditype_target(types, type);
 }
 
-static void drop_first_step(struct rh_place_path *path)
+static void drop_first_step(struct rh_member_path *path)
 {
     path->count--;
     memmove(path->steps, path->steps + 1, path->count * sizeof path->steps[0]);
 }
 
-static void print_named(const struct rh_base *base, const struct rh_place_path *path,
+static void print_named(const struct rh_base *base, const struct rh_member_path *path,
                         struct rh_strbuf *out)
 {
-    struct rh_place_path element;
+    struct rh_member_path element;
     char *text;
 
     switch (base->kind) {
     case RH_BASE_OBJECT:
-        rh_place_print_object(path, base->text, out);
+        rh_member_path_print_object(path, base->text, out);
         if (!path->top && base->is_array)
             rh_strbuf_add(out, "[...]");
         break;
     case RH_BASE_POINTER:
-        rh_place_print_pointer(path, base->text, out);
+        rh_member_path_print_pointer(path, base->text, out);
         break;
     default:
         element = *path;
@@ -65,7 +65,7 @@ static void print_named(const struct rh_base *base, const struct rh_place_path *
         } else {
             text = rh_format("%s[...]", base->text);
         }
-        rh_place_print_object(&element, text, out);
+        rh_member_path_print_object(&element, text, out);
         free(text);
     }
 }
@@ -75,9 +75,9 @@ static void print_type(const struct rh_ditype *type, struct rh_strbuf *out)
     rh_strbuf_addf(out, "%s%s%s", type->keyword, *type->keyword ? " " : "", type->name);
 }
 
-static void print_typed(const struct rh_place_path *path, struct rh_strbuf *out)
+static void print_typed(const struct rh_member_path *path, struct rh_strbuf *out)
 {
-    struct rh_place_path member = *path;
+    struct rh_member_path member = *path;
     struct rh_strbuf base = RH_STRBUF_INIT;
 
     if (member.indexes_pointer)
@@ -87,11 +87,11 @@ static void print_typed(const struct rh_place_path *path, struct rh_strbuf *out)
     rh_strbuf_addc(&base, '(');
     print_type(path->top, &base);
     rh_strbuf_addc(&base, ')');
-    rh_place_print_object(&member, rh_strbuf_text(&base), out);
+    rh_member_path_print_object(&member, rh_strbuf_text(&base), out);
     rh_strbuf_release(&base);
 }
 
-static void print_cast(const struct rh_base *base, const struct rh_place_path *path,
+static void print_cast(const struct rh_base *base, const struct rh_member_path *path,
                        struct rh_strbuf *out)
 {
     struct rh_strbuf cast = RH_STRBUF_INIT;
@@ -99,7 +99,7 @@ static void print_cast(const struct rh_base *base, const struct rh_place_path *p
     rh_strbuf_add(&cast, "((");
     print_type(path->top, &cast);
     rh_strbuf_addf(&cast, " *)%s%s)", base->kind == RH_BASE_OBJECT ? "&" : "", base->text);
-    rh_place_print_pointer(path, rh_strbuf_text(&cast), out);
+    rh_member_path_print_pointer(path, rh_strbuf_text(&cast), out);
     rh_strbuf_release(&cast);
 }
 
@@ -113,44 +113,44 @@ static void offer(struct rh_answer *out, enum rh_rank rank, struct rh_strbuf *te
     rh_strbuf_reset(text);
 }
 
-/* The path that a view means. Records of one name, of which each source file has its own, must
+/* The path that a hint means. Records of one name, of which each source file has its own, must
  * agree on it. */
-static bool find_viewed(struct rh_ditypes *types, const struct rh_place *place,
-                        struct rh_place_path *path)
+static bool find_hinted(struct rh_ditypes *types, const struct rh_member_query *wanted,
+                        struct rh_member_path *path)
 {
-    struct rh_ditype *record = rh_ditype_find(types, place->view.name);
-    struct rh_place seen = *place;
+    struct rh_ditype *record = rh_ditype_find(types, wanted->hint.name);
+    struct rh_member_query seen = *wanted;
     int left = MAX_NAMESAKES;
 
-    seen.offset = place->view.offset;
+    seen.offset = wanted->hint.offset;
     seen.term_count = 0;
-    if (!record || rh_place_in_object(types, record, &seen, path) != RH_FIT_EXACT)
+    if (!record || rh_member_path_in_object(types, record, &seen, path) != RH_FIT_EXACT)
         return false;
     while ((record = record->next) && left-- > 0) {
-        struct rh_place_path other;
+        struct rh_member_path other;
 
-        if (rh_place_in_object(types, record, &seen, &other) != RH_FIT_EXACT ||
-            !rh_place_same_path(path, &other))
+        if (rh_member_path_in_object(types, record, &seen, &other) != RH_FIT_EXACT ||
+            !rh_member_path_equal(path, &other))
             return false;
     }
     return true;
 }
 
-static bool can_cast(const struct rh_base *base, const struct rh_place *place,
-                     const struct rh_place_path *path)
+static bool can_cast(const struct rh_base *base, const struct rh_member_query *wanted,
+                     const struct rh_member_path *path)
 {
     return *base->text && base->kind != RH_BASE_CONTAINER && *path->top->name &&
-           place->term_count == 0 && place->offset == place->view.offset;
+           wanted->term_count == 0 && wanted->offset == wanted->hint.offset;
 }
 
-static void answer_cast(const struct rh_base *base, const struct rh_place *place,
-                        const struct rh_place_path *path, struct rh_answer *out)
+static void answer_cast(const struct rh_base *base, const struct rh_member_query *wanted,
+                        const struct rh_member_path *path, struct rh_answer *out)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
 
     out->leaf = path->leaf;
     out->library = path->library;
-    if (can_cast(base, place, path))
+    if (can_cast(base, wanted, path))
         print_cast(base, path, &text);
     offer(out, RH_RANK_EXACT, &text);
     if (out->rank == RH_RANK_NONE)
@@ -159,19 +159,19 @@ static void answer_cast(const struct rh_base *base, const struct rh_place *place
     rh_strbuf_release(&text);
 }
 
-void rh_answer_by_view(struct rh_ditypes *types, const struct rh_place *place,
+void rh_answer_by_hint(struct rh_ditypes *types, const struct rh_member_query *wanted,
                        struct rh_answer *out)
 {
     static const struct rh_base nothing = {.kind = RH_BASE_NONE};
-    struct rh_place_path path;
+    struct rh_member_path path;
 
     *out = (struct rh_answer){.rank = RH_RANK_NONE};
-    if (place->view.kind != RH_VIEW_NONE && find_viewed(types, place, &path))
-        answer_cast(&nothing, place, &path, out);
+    if (wanted->hint.kind != RH_HINT_NONE && find_hinted(types, wanted, &path))
+        answer_cast(&nothing, wanted, &path, out);
 }
 
-static void answer_path(const struct rh_base *base, const struct rh_place_path *path,
-                        enum rh_place_fit fit, struct rh_answer *out)
+static void answer_path(const struct rh_base *base, const struct rh_member_path *path,
+                        enum rh_member_fit fit, struct rh_answer *out)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
 
@@ -189,24 +189,25 @@ static void answer_path(const struct rh_base *base, const struct rh_place_path *
 }
 
 void rh_answer_compose(struct rh_ditypes *types, const struct rh_base *base,
-                       const struct rh_place *place, struct rh_answer *out)
+                       const struct rh_member_query *wanted, struct rh_answer *out)
 {
-    struct rh_place_path path;
-    enum rh_place_fit fit;
+    struct rh_member_path path;
+    enum rh_member_fit fit;
 
     *out = (struct rh_answer){.rank = RH_RANK_NONE};
-    fit = base->kind == RH_BASE_OBJECT ? rh_place_in_object(types, base->type, place, &path)
-                                       : rh_place_behind_pointer(types, base->type, place, &path);
+    fit = base->kind == RH_BASE_OBJECT
+              ? rh_member_path_in_object(types, base->type, wanted, &path)
+              : rh_member_path_behind_pointer(types, base->type, wanted, &path);
     if (base->kind == RH_BASE_OBJECT && !base->type)
         fit = RH_FIT_VAGUE;
-    if (place->view.kind != RH_VIEW_NONE && !path.has_view && !path.is_ambiguous) {
-        struct rh_place_path viewed;
-        bool is_known = find_viewed(types, place, &viewed);
+    if (wanted->hint.kind != RH_HINT_NONE && !path.has_hint && !path.is_ambiguous) {
+        struct rh_member_path hinted;
+        bool is_known = find_hinted(types, wanted, &hinted);
 
         if (is_known)
-            answer_cast(base, place, &viewed, out);
+            answer_cast(base, wanted, &hinted, out);
         /* LLVM's own names of C++ types cannot be looked up; that proves nothing. */
-        if (is_known || place->view.kind != RH_VIEW_LLVM)
+        if (is_known || wanted->hint.kind != RH_HINT_LLVM)
             return;
     }
     if (fit != RH_FIT_WRONG)

@@ -6,7 +6,7 @@
 #ifndef RH_IR_NAMES_EXPR_ANSWER_H
 #define RH_IR_NAMES_EXPR_ANSWER_H
 
-#include "ir/names/place.h"
+#include "ir/names/member_path.h"
 
 /* The longest text that is given; longer ones are no help in a report. */
 #define RH_TEXT_MAX  80
@@ -39,7 +39,7 @@ struct rh_answer {
     char text[RH_TEXT_SIZE];
     /* The type of the memory, which may be known where it has no name; NULL if unknown. */
     struct rh_ditype *leaf;
-    struct rh_ditype *library; /* as in struct rh_place_path */
+    struct rh_ditype *library; /* as in struct rh_member_path */
 };
 
 /* Sets a text; one that is too long becomes "". */
@@ -51,10 +51,10 @@ void rh_base_set_pointer(struct rh_ditypes *types, struct rh_base *base, const c
 /* Answers for a place in or behind a base. Where the compiler says that the access goes through
  * another struct than the base's type has there, the answer shows the cast. */
 void rh_answer_compose(struct rh_ditypes *types, const struct rh_base *base,
-                       const struct rh_place *place, struct rh_answer *out);
+                       const struct rh_member_query *wanted, struct rh_answer *out);
 
 /* Answers by what the compiler says alone. */
-void rh_answer_by_view(struct rh_ditypes *types, const struct rh_place *place,
+void rh_answer_by_hint(struct rh_ditypes *types, const struct rh_member_query *wanted,
                        struct rh_answer *out);
 
 #endif

@@ -20,8 +20,8 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "ir/names/expr.h"
 #include "ir/module.h"
+#include "ir/names/expr.h"
 
 #define TESTDATA(name) RH_SOURCE_DIR "/src/ir/testdata/" name
 

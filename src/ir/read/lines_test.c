@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of lines for code that has none: each case asks for the nearest line of the list in
  * lines.c, and that it is marked as near.

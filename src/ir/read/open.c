@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "ir/read/snapshot.h"
+#include "ir/read/tags.h"
 
 static void init_llvm(void)
 {
@@ -225,7 +226,7 @@ void rh_ir_close(struct rh_module *m)
     rh_strmap_release(&m->by_name);
     rh_map_release(&m->value_of);
     rh_map_release(&m->type_of);
-    rh_tags_release(&m->tags);
+    rh_tags_free(m->tags);
     rh_strbuf_release(&m->complaint);
     rh_arena_release(&m->arena);
     free(m->name);

@@ -11,6 +11,7 @@
 #include <llvm-c/DebugInfo.h>
 
 #include "base/mem.h"
+#include "ir/read/tags.h"
 
 /* Debug intrinsics exist as calls or as records beside the code, by LLVM's version and settings;
  * leaving them out makes both the same to us. */
@@ -374,7 +375,7 @@ void rh_snapshot_take(struct rh_module *m)
         .byval = find_attribute("byval"),
     };
 
-    rh_tags_init(&m->tags, m->context);
+    m->tags = rh_tags_new(m->context);
     add_globals(&s);
     add_functions(&s);
     add_aliases(&s);

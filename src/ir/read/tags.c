@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "ir/module.h"
 
 /* A scalar at its offset in a struct, nested ones unfolded. */
 struct leaf {
@@ -268,9 +269,10 @@ static bool meet(const struct rh_tag *a, const struct rh_tag *b)
            begin_alike(&a->places[0], &b->places[0]);
 }
 
-bool rh_tags_meet(struct rh_tags *tags, uint32_t a, uint32_t b)
+bool rh_ir_tags_meet(struct rh_module *m, uint32_t a, uint32_t b)
 {
     enum { UNASKED, NO, YES };
+    struct rh_tags *tags = m->tags;
     if (!a || !b || a == b)
         return true;
     if (tags->all.len > MOST_REMEMBERED)
@@ -322,11 +324,10 @@ static enum verdict compare(const struct rh_type *type, uint64_t offset,
     }
 }
 
-bool rh_tags_fit(const struct rh_tags *tags, uint32_t tag, const struct rh_type *type,
-                 uint64_t offset)
+bool rh_ir_tag_fits(struct rh_module *m, uint32_t tag, const struct rh_type *type, uint64_t offset)
 {
     enum { NO_ACCIDENT = 3 };
-    const struct rh_tag *t = &tags->all.data[tag];
+    const struct rh_tag *t = &m->tags->all.data[tag];
     uint32_t same = 0;
     if (!tag)
         return true;
@@ -346,17 +347,21 @@ bool rh_tags_fit(const struct rh_tags *tags, uint32_t tag, const struct rh_type 
 
 /* --- life --- */
 
-void rh_tags_init(struct rh_tags *tags, LLVMContextRef context)
+struct rh_tags *rh_tags_new(LLVMContextRef context)
 {
-    *tags =
-        (struct rh_tags){.context = context, .kind = LLVMGetMDKindIDInContext(context, "tbaa", 4)};
+    struct rh_tags *tags = rh_calloc(1, sizeof *tags);
+    tags->context = context;
+    tags->kind = LLVMGetMDKindIDInContext(context, "tbaa", 4);
     rh_arena_init(&tags->arena);
     rh_vec_push(&tags->all, (struct rh_tag){0});
+    return tags;
 }
 
-void rh_tags_release(struct rh_tags *tags)
+void rh_tags_free(struct rh_tags *tags)
 {
     uint64_t key, type;
+    if (!tags)
+        return;
     for (size_t at = 0; rh_map_next(&tags->types, &at, &key, &type);)
         rh_vec_free(&((struct rh_tag_type *)(uintptr_t)type)->leaves);
     rh_map_release(&tags->by_node);
@@ -365,4 +370,5 @@ void rh_tags_release(struct rh_tags *tags)
     rh_strmap_release(&tags->scalars);
     rh_vec_free(&tags->all);
     rh_arena_release(&tags->arena);
+    free(tags);
 }

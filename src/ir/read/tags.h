@@ -50,13 +50,12 @@ struct rh_tags {
     struct rh_arena arena;
 };
 
-void rh_tags_init(struct rh_tags *tags, LLVMContextRef context);
-void rh_tags_release(struct rh_tags *tags);
-/* The number of an instruction's tag; 0 if it may meet anything. */
+/* The tables of a module, empty. */
+struct rh_tags *rh_tags_new(LLVMContextRef context);
+/* `tags` may be NULL. */
+void rh_tags_free(struct rh_tags *tags);
+/* The number of an instruction's tag; 0 if it may meet anything. Questions about tags are asked
+ * through ir.h. */
 uint32_t rh_tags_of(struct rh_tags *tags, LLVMValueRef inst);
-/* May such an access be at this offset of memory that was made for a value of the type? */
-bool rh_tags_fit(const struct rh_tags *tags, uint32_t tag, const struct rh_type *type,
-                 uint64_t offset);
-bool rh_tags_meet(struct rh_tags *tags, uint32_t a, uint32_t b);
 
 #endif

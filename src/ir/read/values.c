@@ -10,6 +10,8 @@
 #include <llvm-c/DebugInfo.h>
 #include <llvm/Config/llvm-config.h>
 
+#include "ir/read/tags.h"
+
 #define OP(id) (RH_OP_##id + 1) /* so that 0 means "no row": RH_OP_OTHER */
 
 static const unsigned char op_of[] = {
@@ -85,16 +87,16 @@ static enum rh_op map_opcode(LLVMOpcode opcode)
     return row ? (enum rh_op)(row - 1) : RH_OP_OTHER;
 }
 
-static enum rh_order map_order(LLVMAtomicOrdering ordering)
+static enum rh_memory_order map_order(LLVMAtomicOrdering ordering)
 {
-    static const enum rh_order orders[] = {
-        [LLVMAtomicOrderingNotAtomic] = RH_ORDER_NONE,
-        [LLVMAtomicOrderingUnordered] = RH_ORDER_UNORDERED,
-        [LLVMAtomicOrderingMonotonic] = RH_ORDER_RELAXED,
-        [LLVMAtomicOrderingAcquire] = RH_ORDER_ACQUIRE,
-        [LLVMAtomicOrderingRelease] = RH_ORDER_RELEASE,
-        [LLVMAtomicOrderingAcquireRelease] = RH_ORDER_ACQ_REL,
-        [LLVMAtomicOrderingSequentiallyConsistent] = RH_ORDER_SEQ_CST,
+    static const enum rh_memory_order orders[] = {
+        [LLVMAtomicOrderingNotAtomic] = RH_MO_PLAIN,
+        [LLVMAtomicOrderingUnordered] = RH_MO_UNORDERED,
+        [LLVMAtomicOrderingMonotonic] = RH_MO_RELAXED,
+        [LLVMAtomicOrderingAcquire] = RH_MO_ACQUIRE,
+        [LLVMAtomicOrderingRelease] = RH_MO_RELEASE,
+        [LLVMAtomicOrderingAcquireRelease] = RH_MO_ACQ_REL,
+        [LLVMAtomicOrderingSequentiallyConsistent] = RH_MO_SEQ_CST,
     };
 
     return orders[ordering];
@@ -244,7 +246,7 @@ static void read_memory(struct rh_snapshot *s, struct rh_value *v)
                 : v->op == RH_OP_STORE ? v->ops[0]->type
                                        : v->ops[1]->type;
     v->align = LLVMGetAlignment(v->handle);
-    v->tag = rh_tags_of(&s->m->tags, v->handle);
+    v->tag = rh_tags_of(s->m->tags, v->handle);
     v->is_volatile = LLVMGetVolatile(v->handle);
     if (v->op == RH_OP_CMPXCHG) {
         v->order = map_order(LLVMGetCmpXchgSuccessOrdering(v->handle));
@@ -254,7 +256,7 @@ static void read_memory(struct rh_snapshot *s, struct rh_value *v)
     }
     if (v->op == RH_OP_RMW)
         v->predicate = (uint8_t)LLVMGetAtomicRMWBinOp(v->handle);
-    if (v->order != RH_ORDER_NONE)
+    if (v->order != RH_MO_PLAIN)
         v->single_thread = LLVMIsAtomicSingleThread(v->handle);
 }
 

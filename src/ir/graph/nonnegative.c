@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Follows numbers back to see that they are never below zero: see sign.h. */
-#include "ir/graph/sign.h"
+/* Follows numbers back to see that they are never below zero: see nonnegative.h. */
+#include "ir/graph/nonnegative.h"
 
 enum { MOST_STEPS = 24, DEEPEST = 8 };
 
@@ -79,7 +79,7 @@ static bool is_never_negative(struct walk *w, const struct rh_value *v)
     return v->kind == RH_VALUE_INST && w->steps++ < MOST_STEPS && is_made_so(w, v);
 }
 
-bool rh_sign_is_never_negative(const struct rh_value *v)
+bool rh_nonnegative_holds(const struct rh_value *v)
 {
     struct walk walk = {0};
     return is_never_negative(&walk, v);

@@ -7,12 +7,12 @@
  * the answer is assumed, which is right if every other way into the loop gives it. A sum that the
  * compiler knows not to wrap counts as one of numbers in the range of an address.
  */
-#ifndef RH_IR_GRAPH_SIGN_H
-#define RH_IR_GRAPH_SIGN_H
+#ifndef RH_IR_GRAPH_NONNEGATIVE_H
+#define RH_IR_GRAPH_NONNEGATIVE_H
 
 #include "ir/ir.h"
 
 /* False if it may be, and if too little is known. */
-bool rh_sign_is_never_negative(const struct rh_value *v);
+bool rh_nonnegative_holds(const struct rh_value *v);
 
 #endif

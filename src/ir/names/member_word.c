@@ -6,7 +6,7 @@
  * A bit-field write reads the word, clears the field with an `and`, sets it with an `or` and stores
  * the word back; a read cuts the field out with shifts, an `and` or a `trunc`.
  */
-#include "ir/names/place.h"
+#include "ir/names/member_path.h"
 
 #include <stddef.h>
 
@@ -132,7 +132,7 @@ static uint64_t find_read(const struct rh_value *load, const struct rh_value *us
     return user->op == RH_OP_TRUNC ? mask_of(user->type->bits) : 0;
 }
 
-uint64_t rh_place_bits(const struct rh_value *inst)
+uint64_t rh_member_bits(const struct rh_value *inst)
 {
     uint64_t bits = 0;
 
@@ -193,7 +193,7 @@ static bool is_small(const struct rh_value *v)
     return v->kind == RH_VALUE_INT && v->num != 0 && v->num > -limit && v->num < limit;
 }
 
-bool rh_place_is_number(const struct rh_value *inst)
+bool rh_member_is_number(const struct rh_value *inst)
 {
     const struct rh_value *stored;
 

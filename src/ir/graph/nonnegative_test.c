@@ -2,7 +2,7 @@
 /*
  * Tests of signs: values called up... are never below zero, those called any... may be.
  */
-#include "ir/graph/sign.h"
+#include "ir/graph/nonnegative.h"
 
 #include "ir/testing.h"
 
@@ -52,13 +52,13 @@ static void signs_follow_from_operations(void **state)
     for (uint32_t b = 0; b < f->block_count; b++) {
         for (struct rh_value *v = f->blocks[b]->first; v; v = v->next) {
             bool is_up = strncmp(v->name, "up_", 3) == 0, is_any = strncmp(v->name, "any_", 4) == 0;
-            if ((is_up || is_any) && rh_sign_is_never_negative(v) != is_up)
+            if ((is_up || is_any) && rh_nonnegative_holds(v) != is_up)
                 fail_msg("%s", v->name);
             up += is_up;
             any += is_any;
         }
     }
-    assert_false(rh_sign_is_never_negative(get_value(f, "any_arg")));
+    assert_false(rh_nonnegative_holds(get_value(f, "any_arg")));
     assert_int_equal(up, 13);
     assert_int_equal(any, 15);
     rh_ir_close(m);

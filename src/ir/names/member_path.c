@@ -2,7 +2,7 @@
 /*
  * Walks a type down to the members and elements that lie at a place in it.
  */
-#include "ir/names/place.h"
+#include "ir/names/member_path.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,14 +13,14 @@
 /* What one walk works with. Terms are a set of bits: those not yet used for an index. */
 struct walk {
     struct rh_ditypes *types;
-    const struct rh_place *place;
+    const struct rh_member_query *wanted;
     bool is_block;  /* whole objects are copied or filled: not a load or store of a scalar */
     bool is_behind; /* the place is behind a pointer */
     int depth;
 };
 
-static enum rh_place_fit resolve(struct walk *w, struct rh_ditype *type, int64_t offset,
-                                 uint32_t terms, struct rh_place_path *path);
+static enum rh_member_fit resolve(struct walk *w, struct rh_ditype *type, int64_t offset,
+                                  uint32_t terms, struct rh_member_path *path);
 
 static int64_t divide_down(int64_t a, int64_t b)
 {
@@ -35,27 +35,27 @@ static bool holds(uint64_t size, int64_t offset, uint64_t length)
 /* A size of 0 is an unknown one: at least a byte. */
 static uint64_t get_size(const struct walk *w)
 {
-    return w->place->size ? w->place->size : 1;
+    return w->wanted->size ? w->wanted->size : 1;
 }
 
-static bool add_step(struct rh_place_path *path, const char *member)
+static bool add_step(struct rh_member_path *path, const char *member)
 {
-    if (path->count == RH_PLACE_STEPS)
+    if (path->count == RH_MEMBER_STEPS)
         return false;
-    path->steps[path->count++] = (struct rh_place_step){.member = member};
+    path->steps[path->count++] = (struct rh_member_step){.member = member};
     return true;
 }
 
-static char *get_last_index(struct rh_place_path *path)
+static char *get_last_index(struct rh_member_path *path)
 {
     return path->steps[path->count - 1].index;
 }
 
-static bool add_index(struct rh_place_path *path, const char *index)
+static bool add_index(struct rh_member_path *path, const char *index)
 {
     if (!add_step(path, NULL))
         return false;
-    snprintf(get_last_index(path), RH_PLACE_INDEX, "%s", index);
+    snprintf(get_last_index(path), RH_MEMBER_INDEX, "%s", index);
     return true;
 }
 
@@ -64,26 +64,26 @@ static uint32_t pick_terms(const struct walk *w, uint32_t terms, uint64_t stride
 {
     uint32_t picked = 0;
 
-    for (uint32_t i = 0; i < w->place->term_count; i++) {
-        if ((terms & 1u << i) && w->place->terms[i].scale % (int64_t)stride == 0)
+    for (uint32_t i = 0; i < w->wanted->term_count; i++) {
+        if ((terms & 1u << i) && w->wanted->terms[i].scale % (int64_t)stride == 0)
             picked |= 1u << i;
     }
     return picked;
 }
 
 /* Adds the index that the picked terms and a number of elements make. */
-static bool add_terms(const struct walk *w, struct rh_place_path *path, uint32_t picked,
+static bool add_terms(const struct walk *w, struct rh_member_path *path, uint32_t picked,
                       uint64_t stride, int64_t number)
 {
-    const struct rh_place_term *term;
-    char text[RH_PLACE_INDEX];
+    const struct rh_member_term *term;
+    char text[RH_MEMBER_INDEX];
     int len;
 
     if (picked == 0) {
         snprintf(text, sizeof text, "%lld", (long long)number);
         return add_index(path, text);
     }
-    term = &w->place->terms[__builtin_ctz(picked)];
+    term = &w->wanted->terms[__builtin_ctz(picked)];
     if ((picked & (picked - 1)) || term->scale != (int64_t)stride || !*term->name)
         return add_index(path, "...");
     number += term->add;
@@ -94,23 +94,23 @@ static bool add_terms(const struct walk *w, struct rh_place_path *path, uint32_t
     return add_index(path, len < (int)sizeof text ? text : "...");
 }
 
-static bool has_name(const struct rh_ditype *type, const struct rh_view *view)
+static bool has_name(const struct rh_ditype *type, const struct rh_struct_hint *hint)
 {
     const char *open = strchr(type->name, '<');
     size_t len = open ? (size_t)(open - type->name) : strlen(type->name);
     const char *last, *colons;
     char sized[128];
 
-    switch (view->kind) {
-    case RH_VIEW_TAG:
-        return strcmp(type->tag, view->name) == 0;
-    case RH_VIEW_MANGLED:
+    switch (hint->kind) {
+    case RH_HINT_TAG:
+        return strcmp(type->tag, hint->name) == 0;
+    case RH_HINT_MANGLED:
         if (*type->mangled)
-            return strcmp(type->mangled, view->name) == 0;
+            return strcmp(type->mangled, hint->name) == 0;
         snprintf(sized, sizeof sized, "%zu%.*s", len, (int)len, type->name);
-        return strstr(view->name, sized);
-    case RH_VIEW_LLVM:
-        for (last = view->name; (colons = strstr(last, "::"));)
+        return strstr(hint->name, sized);
+    case RH_HINT_LLVM:
+        for (last = hint->name; (colons = strstr(last, "::"));)
             last = colons + 2;
         return strncmp(last, type->name, len) == 0 && last[len] == '\0';
     default:
@@ -119,12 +119,12 @@ static bool has_name(const struct rh_ditype *type, const struct rh_view *view)
 }
 
 static void note_view(struct walk *w, const struct rh_ditype *type, int64_t offset,
-                      struct rh_place_path *path)
+                      struct rh_member_path *path)
 {
-    const struct rh_view *view = &w->place->view;
+    const struct rh_struct_hint *hint = &w->wanted->hint;
 
-    if (view->kind != RH_VIEW_NONE && view->offset == offset && has_name(type, view))
-        path->has_view = true;
+    if (hint->kind != RH_HINT_NONE && hint->offset == offset && has_name(type, hint))
+        path->has_hint = true;
 }
 
 /* Of the members of the C++ library's types, users know those of std::pair. */
@@ -134,9 +134,9 @@ static bool is_left_out(const struct rh_ditype *record, const struct rh_dimember
            strcmp(member->name, "second") != 0;
 }
 
-static enum rh_place_fit enter_member(struct walk *w, struct rh_ditype *record,
-                                      const struct rh_dimember *member, int64_t offset,
-                                      uint32_t terms, struct rh_place_path *path)
+static enum rh_member_fit enter_member(struct walk *w, struct rh_ditype *record,
+                                       const struct rh_dimember *member, int64_t offset,
+                                       uint32_t terms, struct rh_member_path *path)
 {
     if (is_left_out(record, member)) {
         if (!path->library)
@@ -202,8 +202,8 @@ static bool takes_terms(struct walk *w, struct rh_ditype *type, uint32_t terms, 
 /* Where the variable part is added, the constant part may lie in a neighbour: `b[i - 1]` starts at
  * the end of what stands before b. Certain is the member that the place starts in if no other can
  * be indexed like this, or if it is the member's first element. */
-static enum rh_place_fit enter_indexed(struct walk *w, struct rh_ditype *record, int64_t offset,
-                                       uint32_t terms, struct rh_place_path *path)
+static enum rh_member_fit enter_indexed(struct walk *w, struct rh_ditype *record, int64_t offset,
+                                        uint32_t terms, struct rh_member_path *path)
 {
     const struct rh_dimember *found = NULL;
     uint32_t able = 0, holding = 0;
@@ -238,7 +238,7 @@ static enum rh_place_fit enter_indexed(struct walk *w, struct rh_ditype *record,
 static const struct rh_dimember *find_bitfield(struct walk *w, const struct rh_ditype *record,
                                                int64_t offset, uint32_t *touched)
 {
-    uint64_t bits = rh_place_bits(w->place->inst);
+    uint64_t bits = rh_member_bits(w->wanted->inst);
     uint64_t start = (uint64_t)offset * 8, end = start + get_size(w) * 8;
     const struct rh_dimember *found = NULL;
     uint32_t count = 0;
@@ -268,7 +268,7 @@ static const struct rh_dimember *find_bitfield(struct walk *w, const struct rh_d
 
 static bool fits_value(const struct walk *w, const struct rh_ditype *leaf)
 {
-    const struct rh_type *access = w->place->inst->access;
+    const struct rh_type *access = w->wanted->inst->access;
     bool is_pointer = leaf->kind == RH_DITYPE_POINTER || leaf->kind == RH_DITYPE_REFERENCE;
 
     if (!access || leaf->kind == RH_DITYPE_RECORD || leaf->kind == RH_DITYPE_ARRAY)
@@ -284,40 +284,41 @@ static bool fits_value(const struct walk *w, const struct rh_ditype *leaf)
 }
 
 /* How well a member that holds the place agrees with what else is known of the access. */
-static int get_score(const struct walk *w, enum rh_place_fit fit, const struct rh_place_path *path)
+static int get_score(const struct walk *w, enum rh_member_fit fit,
+                     const struct rh_member_path *path)
 {
     if (fit == RH_FIT_WRONG)
         return 0;
-    return (path->has_view ? 16 : 0) + (fit == RH_FIT_EXACT ? 8 : 0) +
-           (path->leaf && path->leaf->size == w->place->size ? 4 : 0) +
+    return (path->has_hint ? 16 : 0) + (fit == RH_FIT_EXACT ? 8 : 0) +
+           (path->leaf && path->leaf->size == w->wanted->size ? 4 : 0) +
            (path->leaf && fits_value(w, path->leaf) ? 2 : 0) + 1;
 }
 
 /* The optimiser copies anything as integers: a whole union, or a number of another kind. */
 static bool may_be_copied(const struct walk *w, const struct rh_ditype *record, int64_t offset,
-                          const struct rh_place_path *before, const struct rh_place_path *path)
+                          const struct rh_member_path *before, const struct rh_member_path *path)
 {
-    bool has_said_member = path->has_view && !before->has_view;
-    const struct rh_type *access = w->place->inst->access;
+    bool has_said_member = path->has_hint && !before->has_hint;
+    const struct rh_type *access = w->wanted->inst->access;
 
     if (!record->is_union || record->member_count < 2 || has_said_member || offset != 0 ||
-        w->place->is_unoptimised || w->place->size != record->size)
+        w->wanted->is_unoptimised || w->wanted->size != record->size)
         return false;
     return !access || (access->kind != RH_TYPE_FLOAT && access->kind != RH_TYPE_PTR &&
-                       !rh_place_is_number(w->place->inst));
+                       !rh_member_is_number(w->wanted->inst));
 }
 
 /* Tries all members that hold the place, which in a union are several. */
-static enum rh_place_fit enter_best(struct walk *w, struct rh_ditype *record, int64_t offset,
-                                    uint32_t terms, struct rh_place_path *path)
+static enum rh_member_fit enter_best(struct walk *w, struct rh_ditype *record, int64_t offset,
+                                     uint32_t terms, struct rh_member_path *path)
 {
-    struct rh_place_path best, trial;
-    enum rh_place_fit best_fit = RH_FIT_WRONG;
+    struct rh_member_path best, trial;
+    enum rh_member_fit best_fit = RH_FIT_WRONG;
     int best_score = 0;
     bool tie = false;
 
     for (uint32_t i = 0; i < record->member_count; i++) {
-        enum rh_place_fit fit;
+        enum rh_member_fit fit;
         int score;
 
         if (!member_holds(w, &record->members[i], offset))
@@ -342,17 +343,17 @@ static enum rh_place_fit enter_best(struct walk *w, struct rh_ditype *record, in
     return RH_FIT_WRONG;
 }
 
-static enum rh_place_fit resolve_record(struct walk *w, struct rh_ditype *type, int64_t offset,
-                                        uint32_t terms, struct rh_place_path *path)
+static enum rh_member_fit resolve_record(struct walk *w, struct rh_ditype *type, int64_t offset,
+                                         uint32_t terms, struct rh_member_path *path)
 {
     const struct rh_dimember *member;
-    enum rh_place_fit fit;
+    enum rh_member_fit fit;
     uint32_t touched;
 
     rh_ditype_read_members(w->types, type);
     note_view(w, type, offset, path);
     path->leaf = type;
-    if (w->is_block && offset == 0 && (w->place->size == type->size || w->place->size == 0))
+    if (w->is_block && offset == 0 && (w->wanted->size == type->size || w->wanted->size == 0))
         return RH_FIT_EXACT;
     if (terms)
         return enter_indexed(w, type, offset, terms, path);
@@ -371,7 +372,7 @@ static bool is_record(const struct rh_ditype *type)
     return type && type->kind == RH_DITYPE_RECORD;
 }
 
-static enum rh_place_fit end_at_elements(struct rh_place_path *path, struct rh_ditype *element)
+static enum rh_member_fit end_at_elements(struct rh_member_path *path, struct rh_ditype *element)
 {
     path->leaf = element;
     if (!add_index(path, "..."))
@@ -387,8 +388,8 @@ static bool is_in_bounds(const struct rh_ditype *array, uint32_t dim, int64_t nu
     return number >= 0 && (count <= 1 || (uint64_t)number < count);
 }
 
-static enum rh_place_fit resolve_array(struct walk *w, struct rh_ditype *type, int64_t offset,
-                                       uint32_t terms, struct rh_place_path *path)
+static enum rh_member_fit resolve_array(struct walk *w, struct rh_ditype *type, int64_t offset,
+                                        uint32_t terms, struct rh_member_path *path)
 {
     struct rh_ditype *element = rh_ditype_target(w->types, type);
 
@@ -400,9 +401,9 @@ static enum rh_place_fit resolve_array(struct walk *w, struct rh_ditype *type, i
         path->leaf = type;
         if (stride == 0)
             return end_at_elements(path, element);
-        if (w->is_block && !terms && offset == 0 && w->place->size == stride * type->dims[dim])
+        if (w->is_block && !terms && offset == 0 && w->wanted->size == stride * type->dims[dim])
             return RH_FIT_EXACT;
-        if (w->place->size > stride || (w->is_block && w->place->size == 0))
+        if (w->wanted->size > stride || (w->is_block && w->wanted->size == 0))
             return end_at_elements(path, element);
         picked = pick_terms(w, terms, stride);
         number = divide_down(offset, (int64_t)stride);
@@ -414,7 +415,7 @@ static enum rh_place_fit resolve_array(struct walk *w, struct rh_ditype *type, i
         terms &= ~picked;
     }
     if (terms && !takes_terms(w, element, terms, MAX_DEPTH)) {
-        snprintf(get_last_index(path), RH_PLACE_INDEX, "...");
+        snprintf(get_last_index(path), RH_MEMBER_INDEX, "...");
         path->leaf = element;
         return is_record(element) ? RH_FIT_VAGUE : RH_FIT_EXACT;
     }
@@ -427,8 +428,8 @@ static bool is_declared(const struct rh_ditype *type, int64_t offset)
     return type && *type->tag && offset > 0;
 }
 
-static enum rh_place_fit resolve_kind(struct walk *w, struct rh_ditype *type, int64_t offset,
-                                      uint32_t terms, struct rh_place_path *path)
+static enum rh_member_fit resolve_kind(struct walk *w, struct rh_ditype *type, int64_t offset,
+                                       uint32_t terms, struct rh_member_path *path)
 {
     path->leaf = type;
     if (!type || type->kind == RH_DITYPE_OPAQUE)
@@ -440,10 +441,10 @@ static enum rh_place_fit resolve_kind(struct walk *w, struct rh_ditype *type, in
     return !terms && holds(type->size, offset, get_size(w)) ? RH_FIT_EXACT : RH_FIT_WRONG;
 }
 
-static enum rh_place_fit resolve(struct walk *w, struct rh_ditype *type, int64_t offset,
-                                 uint32_t terms, struct rh_place_path *path)
+static enum rh_member_fit resolve(struct walk *w, struct rh_ditype *type, int64_t offset,
+                                  uint32_t terms, struct rh_member_path *path)
 {
-    enum rh_place_fit fit;
+    enum rh_member_fit fit;
 
     if (w->depth == MAX_DEPTH)
         return RH_FIT_WRONG;
@@ -453,22 +454,23 @@ static enum rh_place_fit resolve(struct walk *w, struct rh_ditype *type, int64_t
     return fit;
 }
 
-static struct walk start_walk(struct rh_ditypes *types, const struct rh_place *place)
+static struct walk start_walk(struct rh_ditypes *types, const struct rh_member_query *wanted)
 {
-    const struct rh_value *inst = place->inst;
-    struct walk w = {.types = types, .place = place};
+    const struct rh_value *inst = wanted->inst;
+    struct walk w = {.types = types, .wanted = wanted};
 
     w.is_block = inst->op == RH_OP_CALL || inst->op == RH_OP_INVOKE || inst->op == RH_OP_CALLBR;
     return w;
 }
 
-enum rh_place_fit rh_place_in_object(struct rh_ditypes *types, struct rh_ditype *type,
-                                     const struct rh_place *place, struct rh_place_path *path)
+enum rh_member_fit rh_member_path_in_object(struct rh_ditypes *types, struct rh_ditype *type,
+                                            const struct rh_member_query *wanted,
+                                            struct rh_member_path *path)
 {
-    struct walk w = start_walk(types, place);
+    struct walk w = start_walk(types, wanted);
 
-    *path = (struct rh_place_path){.top = type};
-    return resolve(&w, type, place->offset, (1u << place->term_count) - 1, path);
+    *path = (struct rh_member_path){.top = type};
+    return resolve(&w, type, wanted->offset, (1u << wanted->term_count) - 1, path);
 }
 
 /* Whether the struct ends in an array of any length, which then holds all that lies behind. */
@@ -486,23 +488,25 @@ static bool has_open_end(struct walk *w, struct rh_ditype *type, int64_t offset)
 /* More is touched than one of what the pointer points to. */
 static bool spans_elements(const struct walk *w, const struct rh_ditype *pointee)
 {
-    if (w->place->size == 0)
+    if (w->wanted->size == 0)
         return w->is_block && pointee->kind != RH_DITYPE_RECORD;
-    return w->place->size > pointee->size;
+    return w->wanted->size > pointee->size;
 }
 
-enum rh_place_fit rh_place_behind_pointer(struct rh_ditypes *types, struct rh_ditype *pointee,
-                                          const struct rh_place *place, struct rh_place_path *path)
+enum rh_member_fit rh_member_path_behind_pointer(struct rh_ditypes *types,
+                                                 struct rh_ditype *pointee,
+                                                 const struct rh_member_query *wanted,
+                                                 struct rh_member_path *path)
 {
-    struct walk w = start_walk(types, place);
-    uint32_t terms = (1u << place->term_count) - 1, picked;
-    enum rh_place_fit fit;
+    struct walk w = start_walk(types, wanted);
+    uint32_t terms = (1u << wanted->term_count) - 1, picked;
+    enum rh_member_fit fit;
     int64_t number;
 
     w.is_behind = true;
-    *path = (struct rh_place_path){.top = pointee};
-    if (!pointee || pointee->size == 0 || has_open_end(&w, pointee, place->offset))
-        return resolve(&w, pointee, place->offset, terms, path);
+    *path = (struct rh_member_path){.top = pointee};
+    if (!pointee || pointee->size == 0 || has_open_end(&w, pointee, wanted->offset))
+        return resolve(&w, pointee, wanted->offset, terms, path);
     picked = pick_terms(&w, terms, pointee->size);
     if (terms != picked && !takes_terms(&w, pointee, terms & ~picked, MAX_DEPTH)) {
         path->indexes_pointer = true;
@@ -513,25 +517,25 @@ enum rh_place_fit rh_place_behind_pointer(struct rh_ditypes *types, struct rh_di
         fit = end_at_elements(path, pointee);
         return fit == RH_FIT_EXACT && !w.is_block ? RH_FIT_VAGUE : fit;
     }
-    number = divide_down(place->offset, (int64_t)pointee->size);
+    number = divide_down(wanted->offset, (int64_t)pointee->size);
     if (picked || number != 0) {
         path->indexes_pointer = true;
         add_terms(&w, path, picked, pointee->size, number);
     }
-    fit = resolve(&w, pointee, place->offset - number * (int64_t)pointee->size, terms & ~picked,
+    fit = resolve(&w, pointee, wanted->offset - number * (int64_t)pointee->size, terms & ~picked,
                   path);
     /* Behind one struct may lie another like it, or what the struct is the beginning of. */
-    if (pointee->kind == RH_DITYPE_RECORD && number != 0 && !picked && !path->has_view)
+    if (pointee->kind == RH_DITYPE_RECORD && number != 0 && !picked && !path->has_hint)
         return RH_FIT_WRONG;
     return fit;
 }
 
-bool rh_place_same_path(const struct rh_place_path *a, const struct rh_place_path *b)
+bool rh_member_path_equal(const struct rh_member_path *a, const struct rh_member_path *b)
 {
     if (a->count != b->count)
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
-        const struct rh_place_step *x = &a->steps[i], *y = &b->steps[i];
+        const struct rh_member_step *x = &a->steps[i], *y = &b->steps[i];
 
         if (!x->member != !y->member || strcmp(x->index, y->index) != 0 ||
             (x->member && strcmp(x->member, y->member) != 0))
@@ -540,7 +544,7 @@ bool rh_place_same_path(const struct rh_place_path *a, const struct rh_place_pat
     return true;
 }
 
-static void print_steps(const struct rh_place_path *path, uint32_t from, struct rh_strbuf *out)
+static void print_steps(const struct rh_member_path *path, uint32_t from, struct rh_strbuf *out)
 {
     for (uint32_t i = from; i < path->count; i++) {
         rh_strbuf_addc(out, path->steps[i].member ? '.' : '[');
@@ -555,15 +559,15 @@ static void print_base(const char *base, bool binds, struct rh_strbuf *out)
     rh_strbuf_addf(out, binds && *base == '*' ? "(%s)" : "%s", base);
 }
 
-void rh_place_print_object(const struct rh_place_path *path, const char *base,
-                           struct rh_strbuf *out)
+void rh_member_path_print_object(const struct rh_member_path *path, const char *base,
+                                 struct rh_strbuf *out)
 {
     print_base(base, path->count > 0, out);
     print_steps(path, 0, out);
 }
 
-void rh_place_print_pointer(const struct rh_place_path *path, const char *base,
-                            struct rh_strbuf *out)
+void rh_member_path_print_pointer(const struct rh_member_path *path, const char *base,
+                                  struct rh_strbuf *out)
 {
     const char *member = path->count > 0 ? path->steps[0].member : NULL;
 

@@ -2,7 +2,7 @@
 /*
  * Reads from TBAA tags and getelementptrs which struct an access goes through.
  */
-#include "ir/names/view.h"
+#include "ir/names/struct_hint.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,26 +10,26 @@
 
 #include "base/mem.h"
 
-void rh_views_init(struct rh_views *views, struct rh_module *m)
+void rh_struct_hints_init(struct rh_struct_hints *hints, struct rh_module *m)
 {
     static const char tbaa[] = "tbaa";
 
-    *views = (struct rh_views){
+    *hints = (struct rh_struct_hints){
         .context = m->context,
         .tbaa_kind = LLVMGetMDKindIDInContext(m->context, tbaa, sizeof tbaa - 1),
     };
 }
 
-void rh_views_release(struct rh_views *views)
+void rh_struct_hints_release(struct rh_struct_hints *hints)
 {
-    rh_map_release(&views->by_tag);
-    rh_map_release(&views->by_type);
-    rh_arena_release(&views->arena);
+    rh_map_release(&hints->by_tag);
+    rh_map_release(&hints->by_type);
+    rh_arena_release(&hints->arena);
 }
 
 /* A tag is (struct, type of the access, offset); for an access to no struct the first two agree. A
  * type is (name, ...). */
-static void read_tag(struct rh_view *view, LLVMValueRef tag)
+static void read_tag(struct rh_struct_hint *hint, LLVMValueRef tag)
 {
     enum { BASE, ACCESS, OFFSET, MAX_TAG };
     LLVMValueRef operands[MAX_TAG + 1], name;
@@ -47,31 +47,31 @@ static void read_tag(struct rh_view *view, LLVMValueRef tag)
     LLVMGetMDNodeOperands(operands[BASE], fields);
     name = count > 0 ? fields[0] : NULL;
     free(fields);
-    view->name = name ? LLVMGetMDString(name, &len) : NULL;
-    if (!view->name)
+    hint->name = name ? LLVMGetMDString(name, &len) : NULL;
+    if (!hint->name)
         return;
-    view->kind = strncmp(view->name, "_ZTS", 4) == 0 ? RH_VIEW_MANGLED : RH_VIEW_TAG;
-    view->offset = LLVMConstIntGetSExtValue(operands[OFFSET]);
+    hint->kind = strncmp(hint->name, "_ZTS", 4) == 0 ? RH_HINT_MANGLED : RH_HINT_TAG;
+    hint->offset = LLVMConstIntGetSExtValue(operands[OFFSET]);
 }
 
-static const struct rh_view *get_tag_view(struct rh_views *views, LLVMValueRef tag)
+static const struct rh_struct_hint *get_tag_hint(struct rh_struct_hints *hints, LLVMValueRef tag)
 {
-    struct rh_view *view = rh_map_get_ptr(&views->by_tag, rh_map_key(tag));
+    struct rh_struct_hint *hint = rh_map_get_ptr(&hints->by_tag, rh_map_key(tag));
 
-    if (!view) {
-        view = rh_arena_new(&views->arena, struct rh_view);
-        read_tag(view, tag);
-        rh_map_put_ptr(&views->by_tag, rh_map_key(tag), view);
+    if (!hint) {
+        hint = rh_arena_new(&hints->arena, struct rh_struct_hint);
+        read_tag(hint, tag);
+        rh_map_put_ptr(&hints->by_tag, rh_map_key(tag), hint);
     }
-    return view;
+    return hint;
 }
 
 /* "struct.ns::item.12" is "ns::item": the end only tells apart types of one name, or says that it
  * is the part of a class that others inherit. "" for a struct that has no name. */
-static const char *clean_name(struct rh_views *views, const char *name)
+static const char *clean_name(struct rh_struct_hints *hints, const char *name)
 {
     const char *dot = strchr(name, '.');
-    char *copy = rh_arena_strdup(&views->arena, dot ? dot + 1 : name);
+    char *copy = rh_arena_strdup(&hints->arena, dot ? dot + 1 : name);
     size_t len = strlen(copy), digits = len;
 
     while (digits > 0 && isdigit((unsigned char)copy[digits - 1]))
@@ -84,43 +84,43 @@ static const char *clean_name(struct rh_views *views, const char *name)
     return strstr(copy, "anon") ? "" : copy;
 }
 
-static const char *get_type_name(struct rh_views *views, const struct rh_type *type)
+static const char *get_type_name(struct rh_struct_hints *hints, const struct rh_type *type)
 {
-    const char *name = rh_map_get_ptr(&views->by_type, type->id);
+    const char *name = rh_map_get_ptr(&hints->by_type, type->id);
 
     if (!name) {
-        name = clean_name(views, type->name);
-        rh_map_put(&views->by_type, type->id, rh_map_key(name));
+        name = clean_name(hints, type->name);
+        rh_map_put(&hints->by_type, type->id, rh_map_key(name));
     }
     return name;
 }
 
-static struct rh_view get_gep_view(struct rh_views *views, const struct rh_value *ptr)
+static struct rh_struct_hint get_gep_hint(struct rh_struct_hints *hints, const struct rh_value *ptr)
 {
-    struct rh_view view = {.kind = RH_VIEW_NONE};
+    struct rh_struct_hint hint = {.kind = RH_HINT_NONE};
     const struct rh_type *source = ptr->gep ? ptr->gep->source : NULL;
 
     if (!source || source->kind != RH_TYPE_STRUCT || !source->name || source->alloc_size == 0)
-        return view;
+        return hint;
     for (uint32_t i = 0; i < ptr->gep->term_count; i++) {
         if (ptr->gep->terms[i].scale % (int64_t)source->alloc_size != 0)
-            return view;
+            return hint;
     }
-    view.name = get_type_name(views, source);
-    view.offset = ptr->gep->offset % (int64_t)source->alloc_size;
-    if (*view.name && view.offset >= 0)
-        view.kind = RH_VIEW_LLVM;
-    return view;
+    hint.name = get_type_name(hints, source);
+    hint.offset = ptr->gep->offset % (int64_t)source->alloc_size;
+    if (*hint.name && hint.offset >= 0)
+        hint.kind = RH_HINT_LLVM;
+    return hint;
 }
 
-struct rh_view rh_view_of(struct rh_views *views, const struct rh_value *inst,
-                          const struct rh_value *ptr, int64_t offset)
+struct rh_struct_hint rh_struct_hint_of(struct rh_struct_hints *hints, const struct rh_value *inst,
+                                        const struct rh_value *ptr, int64_t offset)
 {
-    LLVMValueRef tag = LLVMGetMetadata(inst->handle, views->tbaa_kind);
+    LLVMValueRef tag = LLVMGetMetadata(inst->handle, hints->tbaa_kind);
 
     if (tag)
-        return *get_tag_view(views, tag);
+        return *get_tag_hint(hints, tag);
     if (offset != 0 || rh_ir_pointer(inst) != ptr)
-        return (struct rh_view){.kind = RH_VIEW_NONE};
-    return get_gep_view(views, ptr);
+        return (struct rh_struct_hint){.kind = RH_HINT_NONE};
+    return get_gep_hint(hints, ptr);
 }

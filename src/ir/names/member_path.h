@@ -6,91 +6,94 @@
  * A path is only as long as it is certain: where several members could be meant (a union,
  * bit-fields that share a word, an access that covers two members) it ends at what holds them all.
  */
-#ifndef RH_IR_NAMES_PLACE_H
-#define RH_IR_NAMES_PLACE_H
+#ifndef RH_IR_NAMES_MEMBER_PATH_H
+#define RH_IR_NAMES_MEMBER_PATH_H
 
 #include "base/strbuf.h"
 #include "ir/debug/ditype.h"
 #include "ir/ir.h"
 
 /* Bytes that depend on a variable: (index + add) * scale. */
-struct rh_place_term {
+struct rh_member_term {
     int64_t scale;
     int64_t add;
     const char *name; /* of the index as the programmer wrote it, "" if it has none */
 };
 
 /* The struct that the compiler itself says the access goes through, and how far into it. */
-enum rh_view_kind {
-    RH_VIEW_NONE,
-    RH_VIEW_TAG,     /* `name` is a struct's own name in C */
-    RH_VIEW_MANGLED, /* `name` is the mangled name of a C++ type */
-    RH_VIEW_LLVM,    /* `name` is LLVM's name of the type, without "struct." and the like */
+enum rh_struct_hint_kind {
+    RH_HINT_NONE,
+    RH_HINT_TAG,     /* `name` is a struct's own name in C */
+    RH_HINT_MANGLED, /* `name` is the mangled name of a C++ type */
+    RH_HINT_LLVM,    /* `name` is LLVM's name of the type, without "struct." and the like */
 };
-struct rh_view {
-    enum rh_view_kind kind;
+struct rh_struct_hint {
+    enum rh_struct_hint_kind kind;
     const char *name;
     int64_t offset;
 };
 
 /* A place to find the path to, in or behind something whose type is known. */
-struct rh_place {
+struct rh_member_query {
     const struct rh_value *inst; /* the access */
     int64_t offset;
     uint64_t size; /* of the access; 0 if unknown */
-    struct rh_place_term *terms;
+    struct rh_member_term *terms;
     uint32_t term_count;
-    struct rh_view view;
+    struct rh_struct_hint hint;
     bool is_unoptimised; /* the access has the type that the programmer gave it */
 };
 
-enum rh_place_fit {
+enum rh_member_fit {
     RH_FIT_WRONG, /* no such place in that type */
     RH_FIT_VAGUE, /* it ends early: what it names holds the place */
     RH_FIT_EXACT,
 };
 
-#define RH_PLACE_STEPS 12
-#define RH_PLACE_INDEX 32
+#define RH_MEMBER_STEPS 12
+#define RH_MEMBER_INDEX 32
 
-struct rh_place_step {
-    const char *member;         /* NULL for an element */
-    char index[RH_PLACE_INDEX]; /* of the element */
+struct rh_member_step {
+    const char *member;          /* NULL for an element */
+    char index[RH_MEMBER_INDEX]; /* of the element */
 };
 
-struct rh_place_path {
+struct rh_member_path {
     uint32_t count;
-    struct rh_place_step steps[RH_PLACE_STEPS];
+    struct rh_member_step steps[RH_MEMBER_STEPS];
     struct rh_ditype *top;     /* where it starts; NULL if unknown */
     struct rh_ditype *leaf;    /* what lies at its end; NULL if unknown */
     struct rh_ditype *library; /* the outermost C++ library type whose members were left out */
     bool indexes_pointer;      /* the first step indexes the pointer itself */
     bool is_ambiguous;         /* it ends early because several members could be meant */
-    bool has_view;             /* it passes the struct of the place's view */
+    bool has_hint;             /* it passes the struct of the place's hint */
 };
 
 /* The path to a place in an object of this type, or in what a pointer to this type points to. */
-enum rh_place_fit rh_place_in_object(struct rh_ditypes *types, struct rh_ditype *type,
-                                     const struct rh_place *place, struct rh_place_path *path);
-enum rh_place_fit rh_place_behind_pointer(struct rh_ditypes *types, struct rh_ditype *pointee,
-                                          const struct rh_place *place, struct rh_place_path *path);
+enum rh_member_fit rh_member_path_in_object(struct rh_ditypes *types, struct rh_ditype *type,
+                                            const struct rh_member_query *wanted,
+                                            struct rh_member_path *path);
+enum rh_member_fit rh_member_path_behind_pointer(struct rh_ditypes *types,
+                                                 struct rh_ditype *pointee,
+                                                 const struct rh_member_query *wanted,
+                                                 struct rh_member_path *path);
 
 /* Whether two paths have the same steps. */
-bool rh_place_same_path(const struct rh_place_path *a, const struct rh_place_path *b);
+bool rh_member_path_equal(const struct rh_member_path *a, const struct rh_member_path *b);
 
 /* Adds the path with `base` in front: as an object (`base.a[1]`), or as a pointer (`base->a[1]`,
  * `*base`). */
-void rh_place_print_object(const struct rh_place_path *path, const char *base,
-                           struct rh_strbuf *out);
-void rh_place_print_pointer(const struct rh_place_path *path, const char *base,
-                            struct rh_strbuf *out);
+void rh_member_path_print_object(const struct rh_member_path *path, const char *base,
+                                 struct rh_strbuf *out);
+void rh_member_path_print_pointer(const struct rh_member_path *path, const char *base,
+                                  struct rh_strbuf *out);
 
 /* The bits, counted from the lowest of the accessed ones, that a load or store of a bit-field's
  * word is about; 0 if that cannot be told. */
-uint64_t rh_place_bits(const struct rh_value *inst);
+uint64_t rh_member_bits(const struct rh_value *inst);
 
 /* Whether the program counts or compares with what it loads or stores as an integer, so that it is
  * one, and not the bits of something else that are only carried from place to place. */
-bool rh_place_is_number(const struct rh_value *inst);
+bool rh_member_is_number(const struct rh_value *inst);
 
 #endif
