@@ -34,8 +34,8 @@ void rh_scopes_release(struct rh_scopes *scopes);
 
 void rh_frames_of(struct rh_scopes *scopes, const struct rh_value *inst, struct rh_frames *out);
 
-/* The distance from the instruction to a variable's scope, smaller meaning nearer, with the
- * library's functions farthest; -1 if the variable cannot be named there. */
+/* The distance from the instruction to a variable's scope: smaller is nearer, and functions of the
+ * C++ library are farthest. -1 if the variable is not in scope there. */
 int rh_frames_distance(struct rh_scopes *scopes, const struct rh_frames *frames,
                        LLVMMetadataRef scope, LLVMMetadataRef inlined_at);
 

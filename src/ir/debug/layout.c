@@ -8,8 +8,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "ir/debug/ditype.h"
-#include "ir/module.h"
 #include "ir/debug/varloc.h"
+#include "ir/module.h"
 
 struct rh_layouts {
     struct rh_ditypes types;

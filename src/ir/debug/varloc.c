@@ -128,11 +128,11 @@ static enum rh_vardef_kind classify(const struct saying *said, const struct rh_d
         return RH_VARDEF_LOST;
     if (said->declares) {
         if (!expr->derefs)
-            return RH_VARDEF_PLACE;
-        return expr->plus == 0 ? RH_VARDEF_BEHIND : RH_VARDEF_LOST;
+            return RH_VARDEF_MEMORY;
+        return expr->plus == 0 ? RH_VARDEF_INDIRECT : RH_VARDEF_LOST;
     }
     if (expr->derefs)
-        return is_stack || value->kind == RH_VALUE_ARG ? RH_VARDEF_PLACE : RH_VARDEF_LOST;
+        return is_stack || value->kind == RH_VALUE_ARG ? RH_VARDEF_MEMORY : RH_VARDEF_LOST;
     return expr->plus == 0 || expr->is_stack_value ? RH_VARDEF_VALUE : RH_VARDEF_LOST;
 }
 
@@ -167,7 +167,7 @@ static void add_def(struct rh_varlocs *vl, const struct saying *said, const stru
         return;
     if (!part->is_known)
         def.kind = RH_VARDEF_LOST;
-    if (def.kind == RH_VARDEF_PLACE) { /* where a part is, the whole begins so much before */
+    if (def.kind == RH_VARDEF_MEMORY) { /* where a part is, the whole begins so much before */
         def.plus -= (int64_t)part->offset;
         part = &whole;
     }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which variable is found in which value, and where: the variable locations of a module's debug
+ * Which value holds which variable at which instruction: the variable locations of a module's debug
  * information, for the files of src/ir alone.
  *
- * A variable here is one instance of a source variable: of a function that was inlined twice each
- * copy has its own. A definition says: from here on, until its next definition, the variable is
- * this value. Because the optimiser moves code, that a value once was a variable does not name it
- * everywhere; `rh_varlocs_at` tells what the variable is at an instruction, over all paths there.
+ * A variable here is one instance of a source variable: if a function was inlined twice, each copy
+ * has its own. A definition says that from there on, until the next definition, the variable has
+ * this value. The optimiser moves code, so a value that held a variable at its definition need not
+ * hold it at its use. `rh_varlocs_at` says which definition of a variable reaches an instruction,
+ * over all paths to it.
  */
 #ifndef RH_IR_DEBUG_VARLOC_H
 #define RH_IR_DEBUG_VARLOC_H
@@ -16,10 +17,10 @@
 
 /* What a definition says about its value. */
 enum rh_vardef_kind {
-    RH_VARDEF_VALUE,  /* the variable is value + plus */
-    RH_VARDEF_PLACE,  /* the variable is the memory at value + plus, wherever it is in scope */
-    RH_VARDEF_BEHIND, /* the memory at value holds the address of the variable */
-    RH_VARDEF_LOST,   /* the variable is somewhere else, or gone */
+    RH_VARDEF_VALUE,    /* the variable is value + plus */
+    RH_VARDEF_MEMORY,   /* the variable is the memory at value + plus, wherever it is in scope */
+    RH_VARDEF_INDIRECT, /* the memory at value holds the address of the variable */
+    RH_VARDEF_LOST,     /* debug information does not say where the variable is */
 };
 
 #define RH_VARDEF_NONE UINT32_MAX

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of an expression, put together from a base that has a name and a place relative to it,
- * for the files of src/ir alone.
+ * The text of an expression, put together from a base that has a name and an offset from it, for
+ * the files of src/ir alone.
  */
 #ifndef RH_IR_NAMES_EXPR_ANSWER_H
 #define RH_IR_NAMES_EXPR_ANSWER_H
@@ -48,12 +48,12 @@ void rh_base_set_text(struct rh_base *base, const char *text);
 void rh_base_set_pointer(struct rh_ditypes *types, struct rh_base *base, const char *text,
                          struct rh_ditype *type);
 
-/* Answers for a place in or behind a base. Where the compiler says that the access goes through
- * another struct than the base's type has there, the answer shows the cast. */
+/* Answers for bytes in or behind a base. If the compiler says that the access goes through another
+ * struct than the base's type has there, the answer shows the cast. */
 void rh_answer_compose(struct rh_ditypes *types, const struct rh_base *base,
                        const struct rh_member_query *wanted, struct rh_answer *out);
 
-/* Answers by what the compiler says alone. */
+/* Answers by the hint alone: the base has no name. */
 void rh_answer_by_hint(struct rh_ditypes *types, const struct rh_member_query *wanted,
                        struct rh_answer *out);
 

@@ -110,7 +110,7 @@ static void set_loaded(struct rh_expr_query *q, const struct rh_value *load, str
 
     rh_names_of(&q->e->names, &q->frames, q->inst, load->ops[0], &list);
     for (uint32_t i = 0; i < list.count; i++) {
-        if (list.names[i].kind == RH_VARDEF_BEHIND && !list.names[i].variable->is_part) {
+        if (list.names[i].kind == RH_VARDEF_INDIRECT && !list.names[i].variable->is_part) {
             *base = (struct rh_base){.kind = RH_BASE_OBJECT, .type = list.names[i].variable->type};
             rh_base_set_text(base, list.names[i].variable->name);
             return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What variables are called: the share of expr.c's work that looks at one value at a time, for the
- * files of src/ir alone.
+ * Which variables a value is, and what globals are called, for the files that put expressions
+ * together (internal.h).
  */
 #ifndef RH_IR_NAMES_EXPR_NAMES_H
 #define RH_IR_NAMES_EXPR_NAMES_H
@@ -32,7 +32,7 @@ struct rh_global_name {
 
 const struct rh_global_name *rh_names_global(struct rh_names *names, const struct rh_value *global);
 
-/* How sure it is that a value is a variable where it is asked for, surest last. */
+/* How certain it is that a value is a variable at the instruction that asks, most certain last. */
 enum rh_name_grade {
     RH_NAME_PAST,  /* it was; since then the variable became something else */
     RH_NAME_FADED, /* it was; since then the variable was lost from debug information */
@@ -47,7 +47,7 @@ struct rh_name {
     int distance; /* of the variable's scope, as in frames.h */
 };
 
-/* The distance of memory that is a variable which cannot be named where it is asked for. */
+/* The distance of a variable that lies in the memory but is not in scope. */
 #define RH_DISTANCE_OUTSIDE INT32_MAX
 
 #define RH_NAMES_MAX 16
@@ -57,7 +57,7 @@ struct rh_name_list {
     struct rh_name names[RH_NAMES_MAX];
 };
 
-/* The variables that `value` is, as seen by `inst` in these frames; adds to nothing. */
+/* The variables that `value` is, as seen by `inst` in these frames. Replaces what is in `out`. */
 void rh_names_of(struct rh_names *names, const struct rh_frames *frames,
                  const struct rh_value *inst, const struct rh_value *value,
                  struct rh_name_list *out);

@@ -189,7 +189,7 @@ static void add_choices(struct rh_expr_query *q, struct rh_expr_way *way)
 
     rh_names_of(&q->e->names, &q->frames, q->inst, way->at, &list);
     for (uint32_t i = 0; i < list.count && way->choice_count < RH_EXPR_MAX_CHOICES; i++) {
-        if (list.names[i].kind == RH_VARDEF_BEHIND ||
+        if (list.names[i].kind == RH_VARDEF_INDIRECT ||
             (list.names[i].distance == RH_DISTANCE_OUTSIDE && q->depth > 1))
             continue;
         way->choices[way->choice_count++] = (struct rh_expr_choice){

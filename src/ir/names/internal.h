@@ -39,7 +39,7 @@ struct rh_expr_query {
     int depth;
     int ways; /* followed so far */
     bool is_unoptimised;
-    bool only_live; /* variables that were something else meanwhile do not count */
+    bool only_live; /* ignore variables that have changed since */
 };
 
 /* Memory to name; for the loads that an expression leads through, `inst` is the load. */
@@ -50,7 +50,7 @@ struct rh_expr_access {
     uint64_t size;
 };
 
-/* A variable that names what a pointer was derived from: so many bytes and terms before it. */
+/* A variable from which the pointer was derived, and the bytes and terms that were added since. */
 struct rh_expr_choice {
     struct rh_name name;
     int64_t offset;
@@ -72,7 +72,7 @@ struct rh_expr_way {
     uint32_t term_count;
     struct rh_expr_term terms[RH_EXPR_MAX_TERMS];
     bool is_broken;  /* it had more terms or larger numbers than can be handled */
-    uint64_t spread; /* the offset may also be up to so much more */
+    uint64_t spread; /* the offset may be larger by up to this */
     uint32_t choice_count;
     struct rh_expr_choice choices[RH_EXPR_MAX_CHOICES]; /* nearest first */
 };
@@ -109,8 +109,8 @@ bool rh_expr_set_variable(struct rh_expr_query *q, const struct rh_name *name,
 /* What the way ends at, if that has a name or at least a type; the way's offset and terms become
  * relative to it. */
 bool rh_expr_set_base(struct rh_expr_query *q, struct rh_expr_way *way, struct rh_base *base);
-/* What all values of a phi or select lead to. That they lead to different places in it becomes a
- * term without a name if the difference may be any, else the way's spread. */
+/* The base that all values of a phi or select have in common. Their offsets from it may differ: by
+ * any multiple of a step, which becomes a term without a name, or within the way's spread. */
 void rh_expr_set_joined(struct rh_expr_query *q, struct rh_value *root, struct rh_expr_way *way,
                         struct rh_base *base);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a type and a place in it to the names of the members and elements that lie there, for the
- * files of src/ir alone: 24 bytes into a `struct queue` is `.ring[2].next`.
+ * From an offset in a type to the names of the members and elements that lie there, for the files
+ * of src/ir alone: 24 bytes into a `struct queue` is `.ring[2].next`.
  *
  * A path is only as long as it is certain: where several members could be meant (a union,
  * bit-fields that share a word, an access that covers two members) it ends at what holds them all.
@@ -33,7 +33,7 @@ struct rh_struct_hint {
     int64_t offset;
 };
 
-/* A place to find the path to, in or behind something whose type is known. */
+/* What to find the path to: bytes at an offset in an object, or behind a pointer, of known type. */
 struct rh_member_query {
     const struct rh_value *inst; /* the access */
     int64_t offset;
@@ -45,8 +45,8 @@ struct rh_member_query {
 };
 
 enum rh_member_fit {
-    RH_FIT_WRONG, /* no such place in that type */
-    RH_FIT_VAGUE, /* it ends early: what it names holds the place */
+    RH_FIT_WRONG, /* the type has no such offset */
+    RH_FIT_VAGUE, /* the path ends early: what it names contains the bytes */
     RH_FIT_EXACT,
 };
 
@@ -66,10 +66,11 @@ struct rh_member_path {
     struct rh_ditype *library; /* the outermost C++ library type whose members were left out */
     bool indexes_pointer;      /* the first step indexes the pointer itself */
     bool is_ambiguous;         /* it ends early because several members could be meant */
-    bool has_hint;             /* it passes the struct of the place's hint */
+    bool has_hint;             /* it passes the struct of the query's hint */
 };
 
-/* The path to a place in an object of this type, or in what a pointer to this type points to. */
+/* The path to these bytes of an object of this type, or of what a pointer to this type points to.
+ */
 enum rh_member_fit rh_member_path_in_object(struct rh_ditypes *types, struct rh_ditype *type,
                                             const struct rh_member_query *wanted,
                                             struct rh_member_path *path);
@@ -92,8 +93,8 @@ void rh_member_path_print_pointer(const struct rh_member_path *path, const char 
  * word is about; 0 if that cannot be told. */
 uint64_t rh_member_bits(const struct rh_value *inst);
 
-/* Whether the program counts or compares with what it loads or stores as an integer, so that it is
- * one, and not the bits of something else that are only carried from place to place. */
+/* Whether the program computes with the integer that it loads or stores. If not, it may only be
+ * copying the bits of something else. */
 bool rh_member_is_number(const struct rh_value *inst);
 
 #endif

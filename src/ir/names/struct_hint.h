@@ -3,8 +3,8 @@
  * The struct that the compiler itself says an access goes through, for the files of src/ir alone.
  *
  * Optimised code says so for alias analysis (TBAA): "8 bytes into a struct item"; unoptimised code
- * by the type that a getelementptr walks through. That is independent of what variables are
- * declared as, so it shows casts (`((struct item *)arg)->next`) and guards against naming a member
+ * by the type that a getelementptr walks through. This does not depend on how variables are
+ * declared, so it shows casts (`((struct item *)arg)->next`) and guards against naming a member
  * of the wrong struct.
  */
 #ifndef RH_IR_NAMES_STRUCT_HINT_H

@@ -16,8 +16,8 @@
  *     or of the first that the function accesses
  *
  * A location without a line still says which function it is of, inlined or not; only lines of that
- * function are taken. For an instruction without a location, steps 2 to 4 take the line in the
- * function that holds it, from which the code that was found is called.
+ * function are taken. Of an instruction without a location only the function that holds it is
+ * known: steps 2 to 4 then take the outermost line of what they find, which lies in that function.
  */
 #include "ir/graph/cfg.h"
 #include "ir/read/snapshot.h"

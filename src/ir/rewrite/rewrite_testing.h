@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "ir/rewrite/debug_vars.h"
 #include "ir/module.h"
+#include "ir/rewrite/debug_vars.h"
 #include "ir/rewrite/rewrite.h"
 
 #define TESTDATA(name) RH_SOURCE_DIR "/src/ir/testdata/" name

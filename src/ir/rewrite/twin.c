@@ -486,20 +486,20 @@ void *rh_twin_of_block(const struct rh_twin *twin, const struct rh_block *block)
 
 /* --- the end --- */
 
-/* Where a debug value is said: the twin's view of the module, and a block of it. */
+/* Where a debug value is said: the values of the twin, and a block of it. */
 struct said_at {
-    const struct rh_twin_view *view;
+    const struct rh_twin_values *values;
     LLVMBasicBlockRef block;
 };
 
 static LLVMValueRef said_value(void *arg, LLVMValueRef value)
 {
     const struct said_at *at = arg;
-    return rh_twin_view_value(at->view, at->block, value);
+    return rh_twin_value_in(at->values, at->block, value);
 }
 
 /* By now the originals may have moved to other blocks, so they are found through the copies. */
-static void copy_debug_vars(const struct rh_twin *t, const struct rh_twin_view *view)
+static void copy_debug_vars(const struct rh_twin *t, const struct rh_twin_values *values)
 {
     struct rh_debug_vars debug_vars;
     rh_debug_vars_begin(&debug_vars, t->module->llvm);
@@ -509,7 +509,7 @@ static void copy_debug_vars(const struct rh_twin *t, const struct rh_twin_view *
         if (!inst || LLVMIsAPHINode(inst))
             continue;
         LLVMValueRef copy = get_copy(t, inst);
-        struct said_at here = {.view = view, .block = LLVMGetInstructionParent(copy)};
+        struct said_at here = {.values = values, .block = LLVMGetInstructionParent(copy)};
         rh_debug_vars_copy(&debug_vars, inst, copy, said_value, &here);
     }
     rh_debug_vars_end(&debug_vars);
@@ -517,9 +517,9 @@ static void copy_debug_vars(const struct rh_twin *t, const struct rh_twin_view *
 
 void rh_rewrite_twin_finish(struct rh_twin *twin)
 {
-    struct rh_twin_view view = {.twin = twin};
-    rh_twin_join(twin, &view);
-    copy_debug_vars(twin, &view);
-    rh_twin_view_release(&view);
+    struct rh_twin_values values = {.twin = twin};
+    rh_twin_join(twin, &values);
+    copy_debug_vars(twin, &values);
+    rh_twin_values_release(&values);
     release(twin);
 }

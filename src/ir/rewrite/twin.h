@@ -31,20 +31,20 @@ struct rh_twin {
 };
 
 /* The values of the plain body as the twin sees them at the entry of a block. */
-struct rh_twin_view {
+struct rh_twin_values {
     const struct rh_twin *twin;
     struct rh_map numbers; /* values that have several copies -> their number */
     struct rh_map joined;  /* number of a value and of a block -> what it is there */
-    struct rh_map places;  /* blocks of the twin -> their number */
+    struct rh_map blocks;  /* blocks of the twin -> their number */
 };
 
 /* Lets every use in the twin see the original's value if the run came through a gate behind its
  * definition, and the copy's if it did not. */
-void rh_twin_join(const struct rh_twin *twin, struct rh_twin_view *view);
+void rh_twin_join(const struct rh_twin *twin, struct rh_twin_values *values);
 /* What stands for a value of the plain body in a block of the twin: the value itself if it has no
  * copy. */
-LLVMValueRef rh_twin_view_value(const struct rh_twin_view *view, LLVMBasicBlockRef block,
-                                LLVMValueRef value);
-void rh_twin_view_release(struct rh_twin_view *view);
+LLVMValueRef rh_twin_value_in(const struct rh_twin_values *values, LLVMBasicBlockRef block,
+                              LLVMValueRef value);
+void rh_twin_values_release(struct rh_twin_values *values);
 
 #endif

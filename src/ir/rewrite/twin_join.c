@@ -33,9 +33,10 @@ struct place {
 
 struct joining {
     const struct rh_twin *twin;
-    struct rh_twin_view *view;
+    struct rh_twin_values *values;
     LLVMBuilderRef builder;
-    RH_VEC(struct place) places; /* numbers follow the ways of a run as far as there are no loops */
+    /* Numbers follow the order of execution as far as there are no loops. */
+    RH_VEC(struct place) places;
     struct number_vec preds;
     /* The value at hand. */
     uint32_t number;
@@ -50,7 +51,7 @@ struct joining {
 static uint32_t place_of(const struct joining *j, LLVMBasicBlockRef block)
 {
     uint64_t number = UINT32_MAX;
-    rh_map_get(&j->view->places, rh_map_key(block), &number);
+    rh_map_get(&j->values->blocks, rh_map_key(block), &number);
     return (uint32_t)number;
 }
 
@@ -95,7 +96,7 @@ static void number_places(struct joining *j)
         walk_from(block->copy, &seen, &stack, &order);
     while (order.len) {
         struct place place = {.block = rh_vec_pop(&order)};
-        rh_map_put(&j->view->places, rh_map_key(place.block), j->places.len);
+        rh_map_put(&j->values->blocks, rh_map_key(place.block), j->places.len);
         rh_vec_push(&j->places, place);
     }
     rh_vec_each (const struct rh_twin_gate, gate, &j->twin->gates)
@@ -291,13 +292,13 @@ static void rewrite_user(struct joining *j, LLVMValueRef user)
 
 /* Notes for debug information where the value is not its copy. A limit keeps a function of very
  * many blocks and values from taking all memory; beyond, variables may not be shown. */
-static void note_view(struct joining *j)
+static void note_values(struct joining *j)
 {
     enum { MOST_NOTES = 4000000 };
-    rh_map_put(&j->view->numbers, rh_map_key(j->original), j->number);
+    rh_map_put(&j->values->numbers, rh_map_key(j->original), j->number);
     rh_vec_each (uint32_t, p, &j->alive)
-        if (j->view->joined.len < MOST_NOTES && j->places.data[*p].value != j->copy)
-            rh_map_put_ptr(&j->view->joined, (uint64_t)j->number << 32 | *p,
+        if (j->values->joined.len < MOST_NOTES && j->places.data[*p].value != j->copy)
+            rh_map_put_ptr(&j->values->joined, (uint64_t)j->number << 32 | *p,
                            j->places.data[*p].value);
 }
 
@@ -424,7 +425,7 @@ static void join_value(struct joining *j, LLVMValueRef original, LLVMValueRef co
     fill_phis(j);
     rh_vec_each (LLVMValueRef, user, &j->users)
         rewrite_user(j, *user);
-    note_view(j);
+    note_values(j);
 }
 
 static void each_copy(struct joining *j,
@@ -438,13 +439,13 @@ static void each_copy(struct joining *j,
     }
 }
 
-void rh_twin_join(const struct rh_twin *twin, struct rh_twin_view *view)
+void rh_twin_join(const struct rh_twin *twin, struct rh_twin_values *values)
 {
     if (!twin->gates.len)
         return; /* the entry alone: no value was there before */
     struct joining j = {
         .twin = twin,
-        .view = view,
+        .values = values,
         .builder = LLVMCreateBuilderInContext(twin->module->context),
     };
     number_places(&j);
@@ -458,23 +459,23 @@ void rh_twin_join(const struct rh_twin *twin, struct rh_twin_view *view)
     rh_vec_free(&j.users);
 }
 
-LLVMValueRef rh_twin_view_value(const struct rh_twin_view *view, LLVMBasicBlockRef block,
-                                LLVMValueRef value)
+LLVMValueRef rh_twin_value_in(const struct rh_twin_values *values, LLVMBasicBlockRef block,
+                              LLVMValueRef value)
 {
-    LLVMValueRef copy = rh_map_get_ptr(&view->twin->copies, rh_map_key(value));
+    LLVMValueRef copy = rh_map_get_ptr(&values->twin->copies, rh_map_key(value));
     uint64_t number, place = 0;
     if (!copy)
         return value;
-    if (!rh_map_get(&view->numbers, rh_map_key(value), &number))
+    if (!rh_map_get(&values->numbers, rh_map_key(value), &number))
         return copy;
-    rh_map_get(&view->places, rh_map_key(block), &place);
-    LLVMValueRef joined = rh_map_get_ptr(&view->joined, number << 32 | place);
+    rh_map_get(&values->blocks, rh_map_key(block), &place);
+    LLVMValueRef joined = rh_map_get_ptr(&values->joined, number << 32 | place);
     return joined ? joined : copy;
 }
 
-void rh_twin_view_release(struct rh_twin_view *view)
+void rh_twin_values_release(struct rh_twin_values *values)
 {
-    rh_map_release(&view->numbers);
-    rh_map_release(&view->joined);
-    rh_map_release(&view->places);
+    rh_map_release(&values->numbers);
+    rh_map_release(&values->joined);
+    rh_map_release(&values->blocks);
 }
