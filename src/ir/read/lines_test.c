@@ -245,7 +245,7 @@ static void test_functions_of_the_compiler(void **state)
     (void)state;
     assert_near(get_first(get_function(m, "start"), RH_OP_STORE), 40, "");
     assert_int_equal(inlined->line, 21);
-    assert_int_equal(inlined->inlined_at->line, 20);
+    assert_int_equal(inlined->inlined_at->line, 21);
     assert_true(inlined->inlined_at->is_near);
     assert_near(get_nth(get_function(m, "wrapper"), RH_OP_STORE, 0), 40, "wrapper");
     assert_near(get_nth(get_function(m, "wrapper"), RH_OP_STORE, 1), 40, "wrapper");

@@ -82,12 +82,12 @@ static struct scope *read_scope(struct rh_snapshot *s, LLVMMetadataRef node)
     return scope;
 }
 
-static void place_near(struct rh_loc *loc, const struct scope *function)
+static void place_near(struct rh_loc *loc, const char *file, uint32_t line)
 {
-    if (function->line == 0)
+    if (line == 0)
         return;
-    loc->file = function->file;
-    loc->line = function->line;
+    loc->file = file;
+    loc->line = line;
     loc->is_near = true;
 }
 
@@ -103,14 +103,14 @@ static struct rh_loc *make_loc(struct rh_snapshot *s, LLVMMetadataRef scope_node
     loc->line = line;
     loc->column = column;
     if (line == 0)
-        place_near(loc, scope->whole);
+        place_near(loc, scope->whole->file, scope->whole->line);
     return loc;
 }
 
 const struct rh_loc *rh_snapshot_loc(struct rh_snapshot *s, LLVMMetadataRef location)
 {
     const struct rh_loc *first = NULL, **link = &first;
-    const struct scope *inlined = NULL;
+    const struct rh_loc *inlined = NULL;
 
     while (location) {
         struct rh_loc *loc = rh_map_get_ptr(&s->loc_of, rh_map_key(location));
@@ -121,10 +121,10 @@ const struct rh_loc *rh_snapshot_loc(struct rh_snapshot *s, LLVMMetadataRef loca
         }
         loc = make_loc(s, LLVMDILocationGetScope(location), LLVMDILocationGetLine(location),
                        LLVMDILocationGetColumn(location));
-        /* A function that the compiler made to call initialisers is where those are defined. */
+        /* A function that the compiler made to call initialisers has no line but theirs. */
         if (loc->line == 0 && inlined)
-            place_near(loc, inlined);
-        inlined = read_scope(s, LLVMDILocationGetScope(location))->whole;
+            place_near(loc, inlined->file, inlined->line);
+        inlined = loc;
         rh_map_put_ptr(&s->loc_of, rh_map_key(location), loc);
         *link = loc;
         link = &loc->inlined_at;
