@@ -92,7 +92,8 @@ static void describe_removal(const struct rh_analysis *a, uint32_t number, struc
         rh_strbuf_release(&locks);
     }
     const char *slash = loc ? strrchr(loc->file, '/') : NULL;
-    rh_strbuf_addf(out, "closest: the %s at %s:%u", rh_sidecar_access_name(other->kind),
+    rh_strbuf_addf(out, "closest: the %s %s %s:%u", rh_sidecar_access_name(other->kind),
+                   loc && loc->is_near ? "near" : "at",
                    slash ? slash + 1
                    : loc ? loc->file
                          : "?",
