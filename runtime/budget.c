@@ -12,9 +12,10 @@
 enum { UNMEASURED_TICKS = 40 };
 enum { LONG_US = 50 };
 /* A run that has just begun may spend what this much time earns, or nothing could ever start. */
-enum { GRACE_NS = 250000000 };
+enum { GRACE_NS = 1000000000 };
 
 _Atomic bool rt_budget_alarm;
+_Atomic bool rt_budget_slice_over = true;
 
 static uint64_t share; /* parts per million */
 static uint64_t floor_ns;
@@ -23,6 +24,8 @@ static uint64_t began_ticks;
 static _Atomic uint64_t ticks_per_us = 2000;      /* until the first tick has measured it */
 static _Atomic uint64_t taken[RT_METER_COUNT];    /* ticks */
 static _Atomic uint64_t hook_budget = UINT64_MAX; /* of hooks and events, in ticks */
+
+static _Atomic uint64_t slice_end = UINT64_MAX; /* of `taken`, summed */
 
 /* --- hooks and events --- */
 
@@ -81,9 +84,25 @@ void rt_budget_tick(void)
 static void charge(enum rt_meter meter, uint64_t ticks)
 {
     atomic_fetch_add_explicit(&taken[meter], ticks, memory_order_relaxed);
-    if (all_taken() > atomic_load_explicit(&hook_budget, memory_order_relaxed) &&
-        !atomic_exchange(&rt_budget_alarm, true))
+    uint64_t sum = all_taken();
+    bool wakes = sum > atomic_load_explicit(&hook_budget, memory_order_relaxed) &&
+                 !atomic_exchange(&rt_budget_alarm, true);
+    wakes |= sum > atomic_load_explicit(&slice_end, memory_order_relaxed) &&
+             !atomic_exchange(&rt_budget_slice_over, true);
+    if (wakes)
         rt_service_wake();
+}
+
+void rt_budget_slice(uint64_t ns)
+{
+    atomic_store(&slice_end, all_taken() + scale(ns, atomic_load(&ticks_per_us), 1000));
+    atomic_store(&rt_budget_slice_over, false);
+}
+
+uint64_t rt_budget_left(void)
+{
+    uint64_t size = atomic_load(&hook_budget), used = all_taken();
+    return used < size ? scale(size - used, 1000, atomic_load(&ticks_per_us)) : 0;
 }
 
 /* No hook takes as long as LONG_US: what is beyond it was another's turn on the processor, or a

@@ -35,6 +35,13 @@ RT_HIDDEN void rt_budget_tick(void);
  * of the budget is free again. */
 extern RT_HIDDEN _Atomic bool rt_budget_alarm;
 
+/* A part of the budget that is set aside for one piece of work: `rt_budget_slice_over` is set, and
+ * the runtime's own thread woken, when hooks and events have taken this much more. */
+RT_HIDDEN void rt_budget_slice(uint64_t ns);
+extern RT_HIDDEN _Atomic bool rt_budget_slice_over;
+/* Nanoseconds that hooks and events may still take. */
+RT_HIDDEN uint64_t rt_budget_left(void);
+
 /* Nanoseconds taken so far, by meter, and by pauses. */
 RT_HIDDEN uint64_t rt_budget_spent(enum rt_meter meter);
 RT_HIDDEN uint64_t rt_budget_paused(void);

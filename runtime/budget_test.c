@@ -145,7 +145,7 @@ static void test_charge(void **state)
     rt_meter_charge(RT_METER_HOOKS, 3 * MS_NS);
     assert_in_range(rt_budget_spent(RT_METER_HOOKS), 2990000, 3000000);
     assert_false(atomic_load(&rt_budget_alarm));
-    rt_meter_charge(RT_METER_HOOKS, 30 * MS_NS);
+    rt_meter_charge(RT_METER_HOOKS, 40 * MS_NS);
     assert_true(atomic_load(&rt_budget_alarm));
 }
 
@@ -171,27 +171,27 @@ static void test_alarm_and_its_end(void **state)
 {
     (void)state;
     begin(PPM / 50, 0);
-    spend(3 * MS_NS); /* before the first tick the clock's rate is guessed, for the grace alone */
+    spend(12 * MS_NS); /* before the first tick the clock's rate is guessed, for the grace alone */
     assert_false(atomic_load(&rt_budget_alarm));
-    spend(2 * MS_NS);
+    spend(8 * MS_NS);
     assert_true(atomic_load(&rt_budget_alarm));
     begin(PPM / 50, 0);
-    pass(S_NS - GRACE_NS);
+    pass(2 * S_NS - GRACE_NS);
     rt_budget_tick();
-    spend(19 * MS_NS);
+    spend(39 * MS_NS);
     assert_false(atomic_load(&rt_budget_alarm));
     spend(2 * MS_NS);
     assert_true(atomic_load(&rt_budget_alarm));
     assert_int_equal(wakes, 1);
     spend(MS_NS);
     assert_int_equal(wakes, 1); /* once is enough */
-    pass(S_NS / 5);             /* 22 ms of 24 are spent: not a quarter is left */
+    pass(S_NS / 5);             /* 42 ms of 44 are spent: not a quarter is left */
     rt_budget_tick();
     assert_true(atomic_load(&rt_budget_alarm));
-    pass(S_NS / 2); /* 22 of 34 */
+    pass(S_NS); /* 42 of 64 */
     rt_budget_tick();
     assert_false(atomic_load(&rt_budget_alarm));
-    spend(13 * MS_NS);
+    spend(23 * MS_NS);
     assert_true(atomic_load(&rt_budget_alarm));
     assert_int_equal(wakes, 2);
 }
@@ -215,7 +215,7 @@ static void test_processor_time_fills_it(void **state)
 {
     (void)state;
     begin(PPM / 50, 0);
-    pass(S_NS - GRACE_NS);
+    pass(2 * S_NS - GRACE_NS);
     used_processor_ns = 8ull * S_NS - GRACE_NS;
     rt_budget_tick();
     spend(159 * MS_NS);

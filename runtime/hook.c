@@ -35,7 +35,8 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
 {
     const struct rt_image *r = image->runtime;
     for (uint32_t s = key->first_site; s < key->first_site + key->site_count; s++) {
-        if (!__atomic_load_n(&r->site_armed[s], __ATOMIC_RELAXED))
+        uint8_t users = __atomic_load_n(&r->site_armed[s], __ATOMIC_RELAXED);
+        if (!users)
             continue;
         const struct rh_site_record *site = &image->sites[s];
         if (rt_unlikely(self->in_hook > 1) && !orders_threads(site->access)) {
@@ -52,6 +53,7 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
             .order = site->order,
             .flags = site->flags,
             .ignored = ignored,
+            .users = users,
             .address = frame->address + (uintptr_t)(intptr_t)site->offset,
             .size = size_of(site, frame),
             .frame = frame,

@@ -11,7 +11,7 @@
 #include "budget.h"
 #include "crash.h"
 #include "detect/detect.h"
-#include "detect/findings.h"
+#include "evidence/findings.h"
 #include "keys.h"
 #include "opaque.h"
 #include "options.h"

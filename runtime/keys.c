@@ -137,12 +137,14 @@ static bool use_key(struct writer *w, uint32_t key, bool on)
     return good;
 }
 
-static bool set_site(struct writer *w, uint32_t site, bool on)
+static bool set_site(struct writer *w, uint32_t site, enum rt_keys_user user, bool on)
 {
     struct rt_image *r = w->image;
-    if ((r->site_armed[site] != 0) == on)
+    uint8_t before = r->site_armed[site];
+    uint8_t after = (uint8_t)(on ? before | user : before & ~user);
+    __atomic_store_n(&r->site_armed[site], after, __ATOMIC_RELAXED);
+    if (!before == !after)
         return true;
-    __atomic_store_n(&r->site_armed[site], (uint8_t)on, __ATOMIC_RELAXED);
     bool good = use_key(w, r->access_key[site], on);
     if (r->after_key[site] != RT_NO_KEY)
         good &= use_key(w, r->after_key[site], on);
@@ -211,7 +213,8 @@ static bool prepare(struct rt_image *r)
     return true;
 }
 
-static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, bool on)
+static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, enum rt_keys_user user,
+                bool on)
 {
     struct writer w;
     if (!r->image || !r->place_count)
@@ -221,7 +224,7 @@ static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, bool 
     r->image->hook = rt_hook;
     bool good = true;
     for (uint32_t i = 0; i < count; i++)
-        good &= set_site(&w, sites ? sites[i] : i, on);
+        good &= set_site(&w, sites ? sites[i] : i, user, on);
     return end_batch(&w, good);
 }
 
@@ -231,15 +234,16 @@ bool rt_keys_all(bool on)
     rt_lock(&images_lock);
     all_armed = on;
     for (struct rt_image *r = images; r; r = r->next)
-        good &= arm(r, NULL, r->site_count, on);
+        good &= arm(r, NULL, r->site_count, RT_KEYS_ALL, on);
     rt_unlock(&images_lock);
     return good;
 }
 
-bool rt_keys_sites(struct rt_image *image, const uint32_t *sites, uint32_t count, bool on)
+bool rt_keys_sites(struct rt_image *image, const uint32_t *sites, uint32_t count,
+                   enum rt_keys_user user, bool on)
 {
     rt_lock(&images_lock);
-    bool good = arm(image, sites, count, on);
+    bool good = arm(image, sites, count, user, on);
     rt_unlock(&images_lock);
     return good;
 }
@@ -315,7 +319,7 @@ void __rh_image_register(struct rh_image *image)
     r->next = images;
     images = r;
     if (all_armed)
-        arm(r, NULL, r->site_count, true);
+        arm(r, NULL, r->site_count, RT_KEYS_ALL, true);
     rt_unlock(&images_lock);
     rt_service_image(r);
 }

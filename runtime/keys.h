@@ -6,7 +6,7 @@
  * text are made writable (or /proc/self/mem is used where that is refused), one byte is stored per
  * place, pages are restored, and membarrier makes every core see the new code before the batch
  * returns. A key is on while at least one of its sites is armed; a gate is on while a key
- * behind it is. Counts are kept per key, so that several askers can arm the same site.
+ * behind it is. A site is armed while at least one of its users wants it.
  */
 #ifndef RH_RUNTIME_KEYS_H
 #define RH_RUNTIME_KEYS_H
@@ -14,6 +14,14 @@
 #include "rt.h"
 
 #define RT_NO_KEY UINT32_MAX
+
+/* Who wants a site armed: bits of struct rt_image's `site_armed`. */
+enum rt_keys_user {
+    RT_KEYS_ALL = 1,   /* keys=all, keys=flip, and tasks of detectors without a plan */
+    RT_KEYS_TASK = 2,  /* it is a site of a task */
+    RT_KEYS_ORDER = 4, /* it orders threads, and order is followed for tasks */
+    RT_KEYS_SCOUT = 8, /* the scout watches it */
+};
 
 /* The runtime's record of an image. The tables are made when its first site is armed. Never freed
  * while it can be seen: an unloaded image's record is kept for its numbers and reused if the same
@@ -27,7 +35,7 @@ struct rt_image {
     uint32_t *key_uses;    /* armed sites of the key; keys that are on, for gates */
     uint32_t *access_key;  /* per site: the key before it */
     uint32_t *after_key;   /* per site: the key after it, or RT_NO_KEY */
-    uint8_t *site_armed;   /* read by hooks */
+    uint8_t *site_armed;   /* enum rt_keys_user, or'ed; read by hooks */
     uintptr_t text_low, text_high;
     int text_protection;
     struct rt_image *next;
@@ -44,9 +52,10 @@ RT_HIDDEN struct rt_image *rt_image_at(uint32_t number);
 /* Arms (or disarms) every site of every image, present and future. False if no key can be switched
  * in this process; the reason has been counted. */
 RT_HIDDEN bool rt_keys_all(bool on);
-/* Arms or disarms `count` sites of an image in one batch; the first ones if `sites` is NULL. */
+/* Arms or disarms `count` sites of an image for a user in one batch; the first ones if `sites` is
+ * NULL. */
 RT_HIDDEN bool rt_keys_sites(struct rt_image *image, const uint32_t *sites, uint32_t count,
-                             bool on);
+                             enum rt_keys_user user, bool on);
 
 RT_HIDDEN void rt_keys_fork_before(void);
 RT_HIDDEN void rt_keys_fork_after(void);

@@ -186,7 +186,8 @@ struct rt_access {
     uint8_t kind;  /* enum rh_access_kind */
     uint8_t order; /* enum rh_memory_order */
     uint16_t flags;
-    bool ignored; /* it still orders threads, but is not to be watched as an access */
+    bool ignored;  /* it still orders threads, but is not to be watched as an access */
+    uint8_t users; /* enum rt_keys_user: who asked to be told */
     uintptr_t address;
     uint64_t size;
     const struct rh_hook_frame *frame;
@@ -257,6 +258,8 @@ struct rt_detector {
     void (*tick)(void);
     /* When that thread has been made, also in a child after fork: it may make one of its own. */
     void (*serve)(void);
+    /* Before a thread is created, in its creator; not in a hook. */
+    void (*creating)(void);
 };
 
 /* --- the process (init.c) --- */

@@ -34,12 +34,12 @@ static void flip_some(uint64_t *random)
         return;
     bool on = rt_random_below(random, 2);
     if (rt_random_below(random, ALL_IN) == 0) {
-        rt_keys_sites(image, NULL, image->site_count, on);
+        rt_keys_sites(image, NULL, image->site_count, RT_KEYS_ALL, on);
         return;
     }
     for (uint32_t i = 0; i < FLIP_BATCH; i++)
         sites[i] = rt_random_below(random, image->site_count);
-    rt_keys_sites(image, sites, FLIP_BATCH, on);
+    rt_keys_sites(image, sites, FLIP_BATCH, RT_KEYS_ALL, on);
 }
 
 static void flip_for_ever(void)
@@ -62,7 +62,7 @@ static bool switch_site(const struct rh_site_name *name, bool on)
     struct rt_image *image = rt_image_at(name->image);
     if (!image || name->site >= image->site_count)
         return false;
-    return rt_keys_sites(image, &name->site, 1, on);
+    return rt_keys_sites(image, &name->site, 1, RT_KEYS_ALL, on);
 }
 
 static bool switch_tasks(bool on)
@@ -176,7 +176,7 @@ static void follow_control(struct rh_control *control)
     for (;;) {
         uint32_t generation = atomic_load(&control->generation);
         bool is_done = generation == applied || apply_tasks(control, generation);
-        bool ticks = rt_detector->tick && control->task_count;
+        bool ticks = rt_detector->tick;
         if (ticks)
             tick();
         rt_sys_futex_wait_shared(&control->generation, generation,

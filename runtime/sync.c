@@ -108,6 +108,11 @@ static void renew_held(struct rt_thread *self)
     }
 }
 
+bool rt_sync_knows_held(const struct rt_thread *thread)
+{
+    return thread->held_epoch == atomic_load_explicit(&epoch, memory_order_relaxed);
+}
+
 /* --- events --- */
 
 /* The list shows a lock as held in the event of its lock and still in that of its unlock. */

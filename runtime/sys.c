@@ -76,10 +76,15 @@ long rt_sys_futex_wake_shared(_Atomic uint32_t *word)
     return call(SYS_futex, (long)word, FUTEX_WAKE, INT32_MAX, 0);
 }
 
-int64_t rt_sys_monotonic_ns(void)
+void rt_sys_yield(void)
+{
+    call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+static int64_t read_clock(int clock)
 {
     struct timespec now = {0};
-    call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
+    rt_arch_syscall(SYS_clock_gettime, clock, (long)&now, 0, 0, 0, 0);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -97,6 +102,16 @@ bool rt_sys_make_present(void *start, size_t size)
 {
     char *end = (char *)start + size;
     return store_in_kernel(start) && store_in_kernel((uint64_t *)(void *)(end - 16));
+}
+
+int64_t rt_sys_monotonic_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t rt_sys_thread_ns(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void *rt_map(size_t size)

@@ -28,7 +28,10 @@ RT_HIDDEN long rt_sys_futex_wake(_Atomic uint32_t *word, int count);
 RT_HIDDEN long rt_sys_futex_wait_shared(_Atomic uint32_t *word, uint32_t expected,
                                         int64_t timeout_ns);
 RT_HIDDEN long rt_sys_futex_wake_shared(_Atomic uint32_t *word);
+RT_HIDDEN void rt_sys_yield(void);
 RT_HIDDEN int64_t rt_sys_monotonic_ns(void);
+/* Processor time of the calling thread. */
+RT_HIDDEN int64_t rt_sys_thread_ns(void);
 
 /* Asks for the pages of zeroed memory, 16 to 4096 bytes of it, that a file shares. False if the
  * file system has no room for them: a store would then be a fatal SIGBUS. The first and the last 16

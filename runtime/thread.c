@@ -271,6 +271,8 @@ static struct rt_thread *enter(uint32_t parent, bool joinable)
 
 struct rt_creation rt_thread_create_begin(bool joinable)
 {
+    if (rt_detector && rt_detector->creating)
+        rt_detector->creating();
     struct rt_creation c = {0};
     rt_start();
     if (atomic_load(&rt_mode) != RT_MODE_LIVE)

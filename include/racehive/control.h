@@ -143,7 +143,7 @@ static inline int rh_side_is_uninstrumented(const struct rh_finding_side *side)
 
 /* Two accesses that race. A finding knows nothing of tasks: the candidate that it answers is the
  * one of its two sites, whoever came first. A run has each pair of sites at most once in each order
- * and with each proof. */
+ * and with each proof; a second time if the first stack was not known to begin with. */
 struct rh_finding {
     uint32_t proof;        /* enum rh_proof */
     uint32_t opaque;       /* 1 << enum rh_opaque: synchronisation that may have been missed */
@@ -155,6 +155,70 @@ struct rh_finding {
     uint32_t pause_us;               /* how long the paused thread had waited; 0 if none was */
     struct rh_place data;            /* of a global */
     struct rh_finding_side sides[2]; /* in the order in which they came */
+};
+
+/* --- what the scout is asked, and what it saw --- */
+
+#define RH_SCOUT_SITES (1u << 18) /* sites of the executable that it can tell of */
+#define RH_MET_BITS    15
+#define RH_MET_PAIRS   (1u << RH_MET_BITS)
+
+/* How much a run shall look at a site: one row per wish. */
+enum rh_scout_wish {
+    RH_SCOUT_USUAL, /* as often as any other */
+    RH_SCOUT_FOCUS, /* it met another without a common lock, and no race is proved yet */
+    RH_SCOUT_SKIP,  /* earlier runs have shown enough of it */
+};
+
+/* What a run showed of a site. */
+enum rh_scout_ran { RH_RAN_NOT_SEEN, RH_RAN_ONE_THREAD, RH_RAN_THREADS };
+
+enum rh_met_count {
+    RH_MET_ORDERED,
+    RH_MET_UNORDERED,
+    RH_MET_LOCKED,
+    RH_MET_UNLOCKED,
+    RH_MET_COUNTS
+};
+
+/* Two sites that met: two threads touched common bytes at them, at least one writing. */
+struct rh_met_pair {
+    _Atomic uint64_t sites; /* rh_met_sites; 0: free */
+    /* Meetings by enum rh_met_count; about a thousand is the most that is counted. */
+    _Atomic uint32_t counts[RH_MET_COUNTS];
+};
+
+/* A site in one word: the image's number above, the site's below. */
+#define RH_SITE_WORD_BITS 24
+static inline uint32_t rh_site_word(uint32_t image, uint32_t site)
+{
+    return image << RH_SITE_WORD_BITS | site;
+}
+static inline struct rh_site_name rh_site_name_of(uint32_t word)
+{
+    return (struct rh_site_name){word >> RH_SITE_WORD_BITS, word & ((1u << RH_SITE_WORD_BITS) - 1)};
+}
+
+/* Two site words, the smaller one above, and never 0: images are fewer than 128. */
+static inline uint64_t rh_met_sites(uint32_t a, uint32_t b)
+{
+    return (a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a) | 1ull << 63;
+}
+static inline uint32_t rh_met_first(uint64_t sites)
+{
+    return (uint32_t)(sites >> 32) & 0x7fffffffu;
+}
+static inline uint32_t rh_met_second(uint64_t sites)
+{
+    return (uint32_t)sites;
+}
+
+struct rh_scout {
+    uint8_t wishes[RH_SCOUT_SITES]; /* enum rh_scout_wish; by the controller, before the start */
+    _Atomic uint8_t ran[RH_SCOUT_SITES];  /* enum rh_scout_ran */
+    struct rh_met_pair met[RH_MET_PAIRS]; /* in any order, with gaps */
+    _Atomic uint32_t met_lost;            /* meetings of pairs that found no room */
+    _Atomic uint32_t windows;             /* that were opened */
 };
 
 /* --- the ways in and out --- */
@@ -270,6 +334,7 @@ struct rh_shared {
     uint32_t reserved;
     struct rh_image_name images[RH_MAX_IMAGES];
     struct rh_ring ring;
+    struct rh_scout scout;
     struct rh_finding findings[RH_MAX_FINDINGS];
 };
 

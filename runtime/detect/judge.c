@@ -2,7 +2,7 @@
 /* What detectors conclude from an access: see judge.h. */
 #include "judge.h"
 
-#include "findings.h"
+#include "evidence/findings.h"
 #include "keys.h"
 #include "pause.h"
 #include "state.h"
@@ -93,15 +93,14 @@ void rt_judge_open(struct rt_thread *self, const struct rt_access *a)
         rt_state_of(self)->open_access = (struct rt_open_access){a->image, a->site, a->address};
 }
 
-void rt_judge_gone(struct rt_thread *self, uintptr_t start, size_t size,
-                   void (*visit)(struct rt_thread *, const struct rt_visit *))
+bool rt_judge_close(struct rt_thread *self, uintptr_t start, size_t size, struct rt_access *a)
 {
     struct rt_open_access open = rt_state_of(self)->open_access;
     if (!open.image || open.address != start)
-        return;
+        return false;
     rt_state_of(self)->open_access.image = NULL;
     const struct rh_site_record *site = &open.image->sites[open.site];
-    const struct rt_access a = {
+    *a = (struct rt_access){
         .image = open.image,
         .site = open.site,
         .kind = site->access,
@@ -109,5 +108,5 @@ void rt_judge_gone(struct rt_thread *self, uintptr_t start, size_t size,
         .address = start,
         .size = size,
     };
-    rt_plan_visit(self, &a, visit);
+    return true;
 }

@@ -41,10 +41,10 @@ RT_HIDDEN void rt_judge_context(struct rt_thread *self, const struct rt_visit *v
  * last, and first. */
 RT_HIDDEN void rt_judge_release(struct rt_thread *self, const struct rt_access *a);
 
-/* Remembers an access whose end is known only inside the call that makes it, and compares it then,
- * with `visit`, when its block is given back. */
+/* Remembers an access whose end is known only inside the call that makes it; when its block is
+ * given back, it is the access that does so, whole. False if the block is given back at no site. */
 RT_HIDDEN void rt_judge_open(struct rt_thread *self, const struct rt_access *a);
-RT_HIDDEN void rt_judge_gone(struct rt_thread *self, uintptr_t start, size_t size,
-                             void (*visit)(struct rt_thread *, const struct rt_visit *));
+RT_HIDDEN bool rt_judge_close(struct rt_thread *self, uintptr_t start, size_t size,
+                              struct rt_access *a);
 
 #endif

@@ -39,7 +39,9 @@ static void litehb_after(struct rt_thread *self, const struct rt_access *a)
 
 static void litehb_gone(struct rt_thread *self, uintptr_t start, size_t size)
 {
-    rt_judge_gone(self, start, size, visit_after);
+    struct rt_access a;
+    if (rt_judge_close(self, start, size, &a))
+        rt_plan_visit(self, &a, visit_after);
     rt_order_gone(start, size);
 }
 

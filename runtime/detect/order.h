@@ -21,7 +21,7 @@
 #ifndef RH_RUNTIME_ORDER_H
 #define RH_RUNTIME_ORDER_H
 
-#include "witness.h"
+#include "evidence/witness.h"
 
 enum { RT_TRACKS = 64, RT_TRACKS_OF_TASK = 16 };
 

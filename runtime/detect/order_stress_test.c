@@ -6,7 +6,7 @@
  */
 #include "order.c"
 
-#include "fakes_test.h"
+#include "detect/fakes_testing.h"
 
 #include <pthread.h>
 #include <sched.h>

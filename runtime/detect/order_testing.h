@@ -6,7 +6,7 @@
 #ifndef RH_RUNTIME_DETECT_ORDER_TESTING_H
 #define RH_RUNTIME_DETECT_ORDER_TESTING_H
 
-#include "fakes_test.h"
+#include "detect/fakes_testing.h"
 
 #include <string.h>
 

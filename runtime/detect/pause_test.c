@@ -5,7 +5,7 @@
  */
 #include "pause.c"
 
-#include "fakes_test.h"
+#include "detect/fakes_testing.h"
 
 #include <pthread.h>
 #include <signal.h>

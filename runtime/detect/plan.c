@@ -94,7 +94,7 @@ static bool arm_tasks_in(const struct rt_plan *p, uint32_t number, bool on)
         if (t->task.second.image == number && t->task.second.site < image->site_count)
             sites[count++] = t->task.second.site;
     }
-    return !count || rt_keys_sites(image, sites, count, on);
+    return !count || rt_keys_sites(image, sites, count, RT_KEYS_TASK, on);
 }
 
 static void arm_tasks(const struct rt_plan *p, bool on)
@@ -122,7 +122,7 @@ static void arm_order_in(struct rt_image *image, bool on)
         if (on && site->size > 8)
             rt_order_widen();
     }
-    if ((!sites || (count && !rt_keys_sites(image, sites, count, on))) && on)
+    if ((!sites || (count && !rt_keys_sites(image, sites, count, RT_KEYS_ORDER, on))) && on)
         rt_opaque(RH_OPAQUE_KEYS);
     if (sites)
         rt_unmap(sites, size);
@@ -165,10 +165,11 @@ static void add_watch(struct rt_plan *p, const struct rh_site_name *name, uint64
     if (!image || !image->image || name->site >= image->site_count)
         return;
     struct rt_watch *w = watch_at(p, image->image, name->site);
-    w->image = image->image;
     w->site = name->site;
-    w->first |= first;
-    w->second |= second;
+    /* Hooks may look at the same time: they find all of it, or nothing. */
+    __atomic_fetch_or(&w->first, first, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&w->second, second, __ATOMIC_RELEASE);
+    __atomic_store_n(&w->image, image->image, __ATOMIC_RELEASE);
 }
 
 static void watch_task(struct rt_plan *p, uint32_t index)
@@ -211,6 +212,26 @@ bool rt_plan_take(const struct rh_task *tasks, uint32_t count, bool with_order)
     atomic_store(&current, the_plan);
     switch_on(the_plan);
     return true;
+}
+
+static bool arm_site(const struct rh_site_name *name)
+{
+    struct rt_image *image = rt_image_at(name->image);
+    return image && name->site < image->site_count &&
+           rt_keys_sites(image, &name->site, 1, RT_KEYS_TASK, true);
+}
+
+bool rt_plan_add(const struct rh_task *task, uint32_t attempts)
+{
+    struct rt_plan *p = atomic_load(&current);
+    if (!p || is_cool || p->count == RH_MAX_TASKS)
+        return false;
+    p->tasks[p->count] = (struct rt_task){.task = *task, .more = attempts};
+    watch_task(p, p->count++);
+    wants_order = true;
+    if (!is_armed)
+        arm_order(true);
+    return arm_site(&task->first) && arm_site(&task->second);
 }
 
 void rt_plan_image(struct rt_image *image)

@@ -27,7 +27,8 @@ struct rt_task {
     struct rh_task task;
     bool same;            /* its two sites are one */
     bool dropped;         /* too hot to be worth its cost: off for the rest of the run */
-    _Atomic bool steered; /* the one attempt has been made */
+    _Atomic bool steered; /* the attempt has been made */
+    uint32_t more;        /* attempts to make yet, of a task of the run's own */
     _Atomic uint32_t skipped;
     struct rt_context context;
 };
@@ -53,6 +54,9 @@ struct rt_visit {
 /* Takes new tasks and switches their keys on, and with `with_order` those of all atomics and
  * fences. False: a thread is still in a hook of the old plan, try again soon. */
 RT_HIDDEN bool rt_plan_take(const struct rh_task *tasks, uint32_t count, bool with_order);
+/* Adds a task of the run's own, which is steered to one order and the other by turns, so many
+ * times, until it is proved. By the runtime's own thread. False if there is no room. */
+RT_HIDDEN bool rt_plan_add(const struct rh_task *task, uint32_t attempts);
 RT_HIDDEN void rt_plan_image(struct rt_image *image);
 
 /* Calls `visit` for each task that the access is a site of, unless it is to be left alone. */

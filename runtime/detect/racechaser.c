@@ -15,10 +15,11 @@
 #include "budget.h"
 #include "change.h"
 #include "detect.h"
-#include "findings.h"
+#include "evidence/findings.h"
 #include "judge.h"
 #include "options.h"
 #include "pause.h"
+#include "scout/scout.h"
 #include "shared.h"
 #include "state.h"
 #include "sys.h"
@@ -100,13 +101,13 @@ static void visit(struct rt_thread *self, const struct rt_visit *v)
 static void racechaser_access(struct rt_thread *self, const struct rt_access *a)
 {
     rt_judge_open(self, a);
+    rt_scout_access(self, a);
     rt_plan_visit(self, a, visit);
 }
 
 static void racechaser_after(struct rt_thread *self, const struct rt_access *a)
 {
-    (void)self;
-    (void)a; /* it was met before */
+    rt_scout_after(self, a);
 }
 
 static void meet_freed(struct rt_thread *self, const struct rt_visit *v)
@@ -116,12 +117,16 @@ static void meet_freed(struct rt_thread *self, const struct rt_visit *v)
 
 static void racechaser_gone(struct rt_thread *self, uintptr_t start, size_t size)
 {
-    rt_judge_gone(self, start, size, meet_freed);
+    struct rt_access a;
+    bool is_site = rt_judge_close(self, start, size, &a);
+    if (is_site)
+        rt_plan_visit(self, &a, meet_freed);
+    rt_scout_gone(self, is_site ? &a : NULL, start, size);
 }
 
 static bool racechaser_start(void)
 {
-    return rt_shared() != NULL;
+    return rt_shared() && rt_scout_start(offsetof(struct rt_state, scout));
 }
 
 static bool racechaser_tasks(const struct rh_task *tasks, uint32_t count)
@@ -132,8 +137,21 @@ static bool racechaser_tasks(const struct rh_task *tasks, uint32_t count)
 static void racechaser_after_fork(struct rt_thread *self)
 {
     (void)self;
+    rt_scout_after_fork();
     rt_pause_after_fork();
     rt_watch_after_fork();
+}
+
+static void racechaser_image(struct rt_image *image)
+{
+    rt_plan_image(image);
+    rt_scout_image(image);
+}
+
+static void racechaser_tick(void)
+{
+    rt_plan_tick();
+    rt_scout_tick();
 }
 
 const struct rt_detector rt_detector_racechaser = {
@@ -142,11 +160,14 @@ const struct rt_detector rt_detector_racechaser = {
     .start = racechaser_start,
     .access = racechaser_access,
     .after = racechaser_after,
+    .sync = rt_scout_sync,
+    .thread_begin = rt_scout_thread_begin,
+    .creating = rt_scout_creating,
     .gone = racechaser_gone,
     .after_fork = racechaser_after_fork,
     .finish = rt_plan_finish,
     .tasks = racechaser_tasks,
-    .image = rt_plan_image,
-    .tick = rt_plan_tick,
+    .image = racechaser_image,
+    .tick = racechaser_tick,
     .serve = rt_watch_start,
 };

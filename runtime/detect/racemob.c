@@ -16,6 +16,7 @@
 #include "judge.h"
 #include "options.h"
 #include "pause.h"
+#include "scout/scout.h"
 #include "shared.h"
 #include "state.h"
 
@@ -45,6 +46,17 @@ static bool comes_too_early(const struct rt_thread *self, const struct rt_visit 
            !rt_order_has(self, v->index, v->other, v->access);
 }
 
+/* A task of the run's own: the other order, and a longer pause every second time. */
+static void try_again(struct rt_task *t)
+{
+    enum { LONGEST_US = 40000 };
+    t->more--;
+    t->task.order = !t->task.order;
+    if (t->more % 2 == 0 && t->task.pause_us < LONGEST_US)
+        t->task.pause_us *= 2;
+    atomic_store(&t->steered, false);
+}
+
 static void steer(struct rt_thread *self, const struct rt_visit *v)
 {
     struct rt_task *t = v->task;
@@ -64,6 +76,8 @@ static void steer(struct rt_thread *self, const struct rt_visit *v)
         rt_plan_note(v->index, RH_SEEN_STEERED);
     else
         rt_plan_count(&result->timeouts);
+    if (end != RT_PAUSE_MET && t->more)
+        try_again(t);
 }
 
 /* --- accesses --- */
@@ -94,6 +108,7 @@ static void visit_after(struct rt_thread *self, const struct rt_visit *v)
 static void racemob_access(struct rt_thread *self, const struct rt_access *a)
 {
     rt_judge_open(self, a);
+    rt_scout_access(self, a);
     rt_plan_visit(self, a, visit_before);
     rt_judge_release(self, a);
 }
@@ -101,12 +116,17 @@ static void racemob_access(struct rt_thread *self, const struct rt_access *a)
 static void racemob_after(struct rt_thread *self, const struct rt_access *a)
 {
     rt_order_after(self, a);
+    rt_scout_after(self, a);
     rt_plan_visit(self, a, visit_after);
 }
 
 static void racemob_gone(struct rt_thread *self, uintptr_t start, size_t size)
 {
-    rt_judge_gone(self, start, size, visit_after);
+    struct rt_access a;
+    bool is_site = rt_judge_close(self, start, size, &a);
+    if (is_site)
+        rt_plan_visit(self, &a, visit_after);
+    rt_scout_gone(self, is_site ? &a : NULL, start, size);
     rt_order_gone(start, size);
 }
 
@@ -120,7 +140,7 @@ static void count_learned(uint32_t task)
 static bool racemob_start(void)
 {
     rt_order_learned = count_learned;
-    return rt_shared() != NULL;
+    return rt_shared() && rt_scout_start(offsetof(struct rt_state, scout));
 }
 
 static bool racemob_tasks(const struct rh_task *tasks, uint32_t count)
@@ -133,8 +153,47 @@ static bool racemob_tasks(const struct rh_task *tasks, uint32_t count)
 
 static void racemob_after_fork(struct rt_thread *self)
 {
+    rt_scout_after_fork();
     rt_pause_after_fork();
     rt_order_after_fork(self);
+}
+
+static void racemob_sync(struct rt_thread *self, enum rt_sync what, const volatile void *object)
+{
+    rt_order_sync(self, what, object);
+    rt_scout_sync(self, what, object);
+}
+
+static void racemob_thread_begin(struct rt_thread *self)
+{
+    rt_order_thread_begin(self);
+    rt_scout_thread_begin(self);
+}
+
+/* What the scout found unordered and cannot prove, because the process may synchronise unseen, is
+ * steered in the same run. The rarer access is the one to wait first: the other comes sooner. */
+static void steer_suspects(void)
+{
+    enum { FIRST_PAUSE_US = 2000, ATTEMPTS = 8 };
+    struct rh_task task = {.stage = RH_STAGE_STEER, .pause_us = FIRST_PAUSE_US};
+    bool is_second_rarer;
+    while (rt_scout_next_suspect(&task.first, &task.second, &is_second_rarer)) {
+        task.order = is_second_rarer ? RH_ORDER_PRIMARY : RH_ORDER_ALTERNATE;
+        rt_plan_add(&task, ATTEMPTS);
+    }
+}
+
+static void racemob_image(struct rt_image *image)
+{
+    rt_plan_image(image);
+    rt_scout_image(image);
+}
+
+static void racemob_tick(void)
+{
+    rt_plan_tick();
+    rt_scout_tick();
+    steer_suspects();
 }
 
 const struct rt_detector rt_detector_racemob = {
@@ -143,12 +202,13 @@ const struct rt_detector rt_detector_racemob = {
     .start = racemob_start,
     .access = racemob_access,
     .after = racemob_after,
-    .sync = rt_order_sync,
-    .thread_begin = rt_order_thread_begin,
+    .sync = racemob_sync,
+    .thread_begin = racemob_thread_begin,
+    .creating = rt_scout_creating,
     .gone = racemob_gone,
     .after_fork = racemob_after_fork,
     .finish = rt_plan_finish,
     .tasks = racemob_tasks,
-    .image = rt_plan_image,
-    .tick = rt_plan_tick,
+    .image = racemob_image,
+    .tick = racemob_tick,
 };

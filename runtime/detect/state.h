@@ -10,11 +10,13 @@
 #include "judge.h"
 #include "order.h"
 #include "random.h"
+#include "scout/scout.h"
 
 struct rt_state {
     struct rt_knowledge knowledge;     /* order.h */
     struct rt_open_access open_access; /* judge.h */
     uint64_t random;                   /* see rt_state_random */
+    struct rt_scout scout;             /* scout/scout.h */
     uint64_t visits;                   /* racechaser: of sites where the thread may be paused */
 };
 

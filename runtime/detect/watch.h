@@ -19,7 +19,7 @@
 #ifndef RH_RUNTIME_WATCH_H
 #define RH_RUNTIME_WATCH_H
 
-#include "witness.h"
+#include "evidence/witness.h"
 
 /* Makes the watcher, unless options or the kernel are against it. Not in hooks. */
 RT_HIDDEN void rt_watch_start(void);

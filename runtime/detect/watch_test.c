@@ -14,7 +14,7 @@ static long fake_syscall(long number, long a, long b, long c, long d, long e, lo
 #include <stdlib.h>
 #include <string.h>
 
-#include "fakes_test.h"
+#include "detect/fakes_testing.h"
 
 enum { FIRST_FD = 100, OWN_PID = 77 };
 

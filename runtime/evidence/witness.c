@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is remembered of an access: see witness.h. Runs in hooks: no lock, no libc. */
-#include "witness.h"
+#include "evidence/witness.h"
 
 #include "keys.h"
 #include "stack/stack.h"

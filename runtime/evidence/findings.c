@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings: see findings.h. Reports come from hooks: no lock, no libc. */
-#include "findings.h"
+#include "evidence/findings.h"
 
 #include "loss.h"
 #include "opaque.h"
@@ -96,12 +96,14 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/* By the sites in the order in which they came, and the proof. That two differ and hash alike is
- * one chance in 2^64 for each pair of findings. */
+/* By the sites in the order in which they came, the proof, and whether the first stack is known:
+ * one with it may follow one without. That two differ and hash alike is one chance in 2^64 for each
+ * pair of findings. */
 static uint64_t hash_of(const struct rt_finding *f)
 {
     const struct rh_site_name *first = &f->first->site, *second = &f->second->site;
-    uint64_t hash = mix(f->proof + 1, (uint64_t)first->image << 32 | first->site);
+    uint64_t kind = f->proof + 1 + (f->first->frame_count ? RH_PROOF_COUNT : 0);
+    uint64_t hash = mix(kind, (uint64_t)first->image << 32 | first->site);
     hash = mix(hash, (uint64_t)second->image << 32 | second->site);
     return hash ? hash : 1;
 }

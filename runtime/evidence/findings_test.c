@@ -3,7 +3,7 @@
  * Tests of findings: each pair of sites once by order and proof, what is written of it, and that
  * what finds no room is counted; also when many threads report the same at once.
  */
-#include "findings.c"
+#include "evidence/findings.c"
 
 #include <pthread.h>
 #include <setjmp.h>

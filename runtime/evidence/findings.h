@@ -6,7 +6,7 @@
 #ifndef RH_RUNTIME_FINDINGS_H
 #define RH_RUNTIME_FINDINGS_H
 
-#include "witness.h"
+#include "evidence/witness.h"
 
 /* `first` came before `second`. */
 struct rt_finding {

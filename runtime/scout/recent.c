@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The most recent accesses of memory: see recent.h. Runs in hooks: no lock that waits, no libc. */
+#include "scout/recent.h"
+
+#include "keys.h"
+#include "scout/clocks.h"
+#include "sys.h"
+
+enum { ENTRY_BITS = 16, ENTRIES = 1 << ENTRY_BITS };
+
+struct entry {
+    _Atomic uint32_t is_busy;
+    uint32_t window;
+    _Atomic uintptr_t granule; /* looked at without the lock, too */
+    struct rt_recent cells[RT_RECENT_CELLS];
+};
+_Static_assert(sizeof(struct entry) == 64, "one line");
+
+static struct entry *entries;
+_Atomic uint64_t rt_recent_busy;
+
+bool rt_recent_start(void)
+{
+    if (!entries)
+        entries = rt_map(ENTRIES * sizeof *entries);
+    return entries != NULL;
+}
+
+struct rt_recent rt_recent_of(const struct rt_thread *self, const struct rt_access *a,
+                              uint32_t epoch)
+{
+    const struct rt_image *image = a->image->runtime;
+    return (struct rt_recent){
+        .site = rh_site_word(image->number, a->site),
+        .epoch = epoch,
+        .slot = (uint8_t)(rt_clocks_slot(self) % RT_CLOCK_SLOTS),
+        .is_write = a->kind != RH_ACCESS_READ && a->kind != RH_ACCESS_ATOMIC_READ,
+        .is_atomic = a->kind != RH_ACCESS_READ && a->kind != RH_ACCESS_WRITE,
+    };
+}
+
+static struct entry *entry_of(uintptr_t granule)
+{
+    return &entries[granule / RT_GRANULE * 0x9e3779b97f4a7c15ull >> (64 - ENTRY_BITS)];
+}
+
+/* Whoever has it may have lost the processor: nobody waits for long. */
+static bool seize(struct entry *e)
+{
+    enum { TRIES = 64 };
+    for (int i = 0; i < TRIES; i++) {
+        if (!atomic_load_explicit(&e->is_busy, memory_order_relaxed) &&
+            !atomic_exchange_explicit(&e->is_busy, 1, memory_order_acquire))
+            return true;
+        __builtin_ia32_pause();
+    }
+    return false;
+}
+
+static void let_go(struct entry *e)
+{
+    atomic_store_explicit(&e->is_busy, 0, memory_order_release);
+}
+
+static bool is_outside(const struct entry *e, uintptr_t low, uintptr_t high)
+{
+    uintptr_t granule = atomic_load_explicit(&e->granule, memory_order_relaxed);
+    return granule < low || granule >= high;
+}
+
+static void clear(struct entry *e)
+{
+    for (uint32_t i = 0; i < RT_RECENT_CELLS; i++)
+        e->cells[i].epoch = 0;
+}
+
+/* The place of a new access. */
+static struct rt_recent *choose(struct entry *e, const struct rt_recent *access)
+{
+    struct rt_recent *free = NULL;
+    for (uint32_t i = 0; i < RT_RECENT_CELLS; i++) {
+        struct rt_recent *cell = &e->cells[i];
+        if (!cell->epoch)
+            free = cell;
+        else if (cell->slot == access->slot && cell->bytes == access->bytes &&
+                 cell->is_write == access->is_write && cell->is_atomic == access->is_atomic)
+            return cell;
+    }
+    return free ? free : &e->cells[(access->epoch + access->site) % RT_RECENT_CELLS];
+}
+
+uint32_t rt_recent_visit(uint32_t window, uintptr_t granule, const struct rt_recent *access,
+                         struct rt_recent others[RT_RECENT_CELLS])
+{
+    struct entry *e = entry_of(granule);
+    uint32_t count = 0;
+    if (!seize(e)) {
+        atomic_fetch_add_explicit(&rt_recent_busy, 1, memory_order_relaxed);
+        return 0;
+    }
+    if (e->window != window || is_outside(e, granule, granule + 1)) {
+        clear(e);
+        e->window = window;
+        atomic_store_explicit(&e->granule, granule, memory_order_relaxed);
+    }
+    for (uint32_t i = 0; i < RT_RECENT_CELLS; i++)
+        if (rt_recent_conflicts(&e->cells[i], access))
+            others[count++] = e->cells[i];
+    if (access->epoch)
+        *choose(e, access) = *access;
+    let_go(e);
+    return count;
+}
+
+static bool forget(struct entry *e, uintptr_t low, uintptr_t high)
+{
+    if (is_outside(e, low, high))
+        return true;
+    if (!seize(e))
+        return false;
+    if (!is_outside(e, low, high))
+        atomic_store_explicit(&e->granule, 0, memory_order_relaxed);
+    let_go(e);
+    return true;
+}
+
+bool rt_recent_forget(uintptr_t start, size_t size)
+{
+    uintptr_t low = start & -(uintptr_t)RT_GRANULE, high = start + size;
+    bool good = true;
+    if (!entries)
+        return true;
+    if ((high - low) / RT_GRANULE >= ENTRIES) {
+        for (uint32_t i = 0; i < ENTRIES; i++)
+            good &= forget(&entries[i], low, high);
+        return good;
+    }
+    for (uintptr_t granule = low; granule < high; granule += RT_GRANULE)
+        good &= forget(entry_of(granule), granule, granule + 1);
+    return good;
+}

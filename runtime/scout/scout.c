@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The scout: see scout.h. */
+#include "scout/scout.h"
+
+#include "budget.h"
+#include "evidence/depot.h"
+#include "keys.h"
+#include "lock.h"
+#include "opaque.h"
+#include "options.h"
+#include "scout/meet.h"
+#include "scout/recent.h"
+#include "scout/sites.h"
+#include "shared.h"
+#include "sync.h"
+#include "sys.h"
+
+/* Of a long access only so many granules are looked at. */
+enum { MOST_GRANULES = 64, FIRST_PAGE = 4096 };
+
+static _Atomic uint32_t window; /* the number of the one that is open, or 0 */
+
+static size_t share_offset;
+
+static struct rt_scout *share_of(const struct rt_thread *t)
+{
+    return (struct rt_scout *)((char *)t->detector + share_offset);
+}
+
+static bool is_plain(uint8_t kind)
+{
+    return kind == RH_ACCESS_READ || kind == RH_ACCESS_WRITE;
+}
+
+/* --- suspects --- */
+
+enum { SUSPECTS = 64 };
+
+static _Atomic uint64_t suspects[SUSPECTS]; /* rh_met_sites */
+static _Atomic uint32_t suspect_count;
+
+static void suspect(uint32_t a, uint32_t b)
+{
+    if (!rt_opaque_reasons() || atomic_load(&suspect_count) >= SUSPECTS)
+        return;
+    uint32_t at = atomic_fetch_add(&suspect_count, 1);
+    if (at < SUSPECTS)
+        atomic_store(&suspects[at], rh_met_sites(a, b));
+}
+
+bool rt_scout_next_suspect(struct rh_site_name *first, struct rh_site_name *second,
+                           bool *is_second_rarer)
+{
+    static uint32_t next;
+    uint64_t sites = next < SUSPECTS ? atomic_load(&suspects[next]) : 0;
+    if (!sites)
+        return false;
+    next++;
+    *first = rh_site_name_of(rh_met_first(sites));
+    *second = rh_site_name_of(rh_met_second(sites));
+    *is_second_rarer = rt_scout_sites_is_hot(*first) && !rt_scout_sites_is_hot(*second);
+    return true;
+}
+
+/* --- accesses --- */
+
+/* Locks by hash. A thread that has not synchronised since events are live may hold any. */
+static uint32_t locks_of(const struct rt_thread *self)
+{
+    uint32_t bits = 0;
+    if (!rt_sync_knows_held(self))
+        return UINT32_MAX;
+    for (uint32_t i = 0; i < self->held_count; i++)
+        bits |= 1u << ((uintptr_t)self->held[i].lock * 0x9e3779b97f4a7c15ull >> 59);
+    return bits;
+}
+
+static struct rt_recent describe_whole(struct rt_thread *self, const struct rt_access *a,
+                                       uint32_t epoch)
+{
+    struct rt_recent access = rt_recent_of(self, a, epoch);
+    access.locks = locks_of(self);
+    if (rt_scout_sites_wants_witness(a))
+        access.witness = rt_depot_put(self, a);
+    return access;
+}
+
+static void meet(const struct rt_comer *comer, const struct rt_recent *earlier)
+{
+    if (rt_meet(comer, earlier, comer->later->locks & earlier->locks) == RT_MET_FIRST_RACE)
+        suspect(comer->later->site, earlier->site);
+}
+
+static void watch(struct rt_thread *self, const struct rt_scout *mine, uint32_t w,
+                  const struct rt_access *a, uint32_t epoch)
+{
+    struct rt_recent others[RT_RECENT_CELLS], access = describe_whole(self, a, epoch);
+    struct rt_comer comer = {.self = self, .clocks = &mine->clocks, .access = a, .later = &access};
+    uintptr_t end = a->address + a->size, at = a->address & -(uintptr_t)RT_GRANULE;
+    for (uint32_t n = 0; at < end && n < MOST_GRANULES; n++, at += RT_GRANULE) {
+        comer.granule = at;
+        access.bytes = rt_recent_bytes(at, a->address, end);
+        uint32_t count = rt_recent_visit(w, at, &access, others);
+        for (uint32_t i = 0; i < count; i++)
+            meet(&comer, &others[i]);
+    }
+}
+
+/* An atomic that may acquire is entered before it happens, like any access: whoever it releases to
+ * must find it there, and memory that is given back must lose it. What it met is judged when it has
+ * acquired; who comes between the two hooks may know of the atomic, and judges for himself. */
+static void watch_atomic(struct rt_thread *self, struct rt_scout_atomic *atomic, uint32_t w,
+                         const struct rt_access *a, uint32_t epoch)
+{
+    enum { GRANULES = sizeof atomic->met / sizeof atomic->met[0] / RT_RECENT_CELLS };
+    struct rt_recent others[RT_RECENT_CELLS];
+    uintptr_t end = a->address + a->size, at = a->address & -(uintptr_t)RT_GRANULE;
+    atomic->window = w;
+    atomic->site = a->site;
+    atomic->count = 0;
+    atomic->access = describe_whole(self, a, epoch);
+    for (uint32_t n = 0; at < end && n < GRANULES; n++, at += RT_GRANULE) {
+        atomic->access.bytes = rt_recent_bytes(at, a->address, end);
+        uint32_t count = rt_recent_visit(w, at, &atomic->access, others);
+        for (uint32_t i = 0; i < count; i++, atomic->count++) {
+            atomic->met[atomic->count].granule = at;
+            atomic->met[atomic->count].earlier = others[i];
+        }
+    }
+}
+
+static void judge_atomic(struct rt_thread *self, const struct rt_scout *mine,
+                         const struct rt_access *a)
+{
+    const struct rt_scout_atomic *atomic = &mine->atomic;
+    struct rt_comer comer = {
+        .self = self, .clocks = &mine->clocks, .access = a, .later = &atomic->access};
+    for (uint32_t i = 0; i < atomic->count; i++) {
+        comer.granule = atomic->met[i].granule;
+        meet(&comer, &atomic->met[i].earlier);
+    }
+}
+
+/* Of a masked access nobody knows which bytes it touches. */
+static bool is_watched(const struct rt_thread *self, const struct rt_access *a)
+{
+    return a->users & RT_KEYS_SCOUT && !a->ignored && self->in_hook == 1 &&
+           a->address >= FIRST_PAGE && !(a->flags & RH_SITE_PARTIAL) &&
+           a->kind != RH_ACCESS_FENCE && rt_scout_sites_visit(self, a) &&
+           !atomic_load_explicit(&rt_budget_slice_over, memory_order_relaxed);
+}
+
+void rt_scout_access(struct rt_thread *self, const struct rt_access *a)
+{
+    uint32_t w = atomic_load_explicit(&window, memory_order_acquire);
+    struct rt_scout *mine = share_of(self);
+    const struct rt_image *image = a->image->runtime;
+    bool watched = is_watched(self, a) && w;
+    if (watched && image->after_key[a->site] != RT_NO_KEY)
+        watch_atomic(self, &mine->atomic, w, a, rt_clocks_use_epoch(self, &mine->clocks));
+    else if (watched)
+        watch(self, mine, w, a, rt_clocks_use_epoch(self, &mine->clocks));
+    /* What an atomic gives away includes itself: so this comes after it was entered. */
+    if (w && !is_plain(a->kind))
+        rt_clocks_before(self, &mine->clocks, a);
+}
+
+void rt_scout_after(struct rt_thread *self, const struct rt_access *a)
+{
+    uint32_t w = atomic_load_explicit(&window, memory_order_acquire);
+    struct rt_scout *mine = share_of(self);
+    if (!w)
+        return;
+    rt_clocks_after(self, &mine->clocks, a);
+    bool is_same = mine->atomic.site == a->site && mine->atomic.window == w;
+    mine->atomic.window = 0;
+    if (is_same && self->in_hook == 1 && a->kind != RH_ACCESS_FENCE)
+        judge_atomic(self, mine, a);
+}
+
+void rt_scout_sync(struct rt_thread *self, enum rt_sync what, const volatile void *object)
+{
+    if (atomic_load_explicit(&window, memory_order_acquire))
+        rt_clocks_sync(self, &share_of(self)->clocks, what, object);
+}
+
+/* --- memory that is given back --- */
+
+/* An entry that stays busy cannot be cleared: then all are void. */
+static void forget(uintptr_t start, size_t size)
+{
+    if (!rt_recent_forget(start, size))
+        atomic_store(&window, 0);
+}
+
+void rt_scout_gone(struct rt_thread *self, const struct rt_access *a, uintptr_t start, size_t size)
+{
+    uint32_t w = atomic_load_explicit(&window, memory_order_acquire);
+    if (!w)
+        return;
+    if (a && self->in_hook == 1)
+        watch(self, share_of(self), w, a, 0);
+    forget(start, size);
+}
+
+/* --- windows --- */
+
+/* Slices of the budget. */
+enum { LEAST_SLICE_NS = 1000000, MOST_SLICE_NS = 50000000 };
+
+static struct rt_lock lock; /* of what follows; never taken in a hook */
+static bool is_open;
+static _Atomic bool is_started; /* there has been a window */
+static uint32_t serial;
+
+static void open_window(uint64_t slice_ns)
+{
+    rt_sync_need();
+    atomic_fetch_add(&rt_memory_live, 1);
+    rt_scout_sites_open();
+    rt_budget_slice(slice_ns);
+    is_open = true;
+    atomic_fetch_add(&rt_shared()->scout.windows, 1);
+    atomic_store(&window, ++serial);
+}
+
+static void close_window(void)
+{
+    atomic_store(&window, 0);
+    is_open = false;
+    rt_scout_sites_close();
+    atomic_fetch_sub(&rt_memory_live, 1);
+    rt_sync_done();
+}
+
+/* Half of what there is, so that something is left for tasks and for the next window. */
+static uint64_t next_slice(void)
+{
+    uint64_t slice = rt_budget_left() / 2;
+    return slice < MOST_SLICE_NS ? slice : MOST_SLICE_NS;
+}
+
+/* Whether a window costs more than it shows: its sites have been seen often enough, and following
+ * synchronisation is nearly all that is left. */
+static bool is_idle(void)
+{
+    enum { TIMES = 4 };
+    static uint64_t hooks_before, syncs_before;
+    uint64_t hooks = rt_budget_spent(RT_METER_HOOKS), syncs = rt_budget_spent(RT_METER_SYNCS);
+    bool idle = syncs - syncs_before > TIMES * (hooks - hooks_before);
+    hooks_before = hooks;
+    syncs_before = syncs;
+    return idle;
+}
+
+static bool may_open(void)
+{
+    return !atomic_load(&rt_budget_alarm) && next_slice() >= LEAST_SLICE_NS;
+}
+
+void rt_scout_creating(void)
+{
+    if (!rt_options.scout || atomic_exchange(&is_started, true))
+        return;
+    rt_lock(&lock);
+    if (!is_open && may_open())
+        open_window(next_slice());
+    rt_unlock(&lock);
+}
+
+/* A new thread's stack may have been another's. */
+void rt_scout_thread_begin(struct rt_thread *self)
+{
+    rt_clocks_begin(self, &share_of(self)->clocks);
+    if (self->adopted || !atomic_load(&window)) /* adopted: in a hook */
+        return;
+    if (self->stack_high > self->stack_low)
+        forget(self->stack_low, self->stack_high - self->stack_low);
+    rt_lock(&lock);
+    if (is_open)
+        rt_scout_sites_company();
+    rt_unlock(&lock);
+}
+
+void rt_scout_tick(void)
+{
+    if (!atomic_load(&is_started))
+        return;
+    rt_lock(&lock);
+    bool is_over = !atomic_load(&window) || atomic_load(&rt_budget_slice_over) ||
+                   atomic_load(&rt_budget_alarm);
+    if (atomic_exchange(&rt_scout_sites_worn, false))
+        rt_scout_sites_retire();
+    if (is_open && (is_over || is_idle()))
+        close_window();
+    else if (!is_open && may_open())
+        open_window(next_slice());
+    rt_unlock(&lock);
+}
+
+/* Its atomics have no keys on yet: the window ends, and the next one has them. */
+void rt_scout_image(struct rt_image *image)
+{
+    (void)image;
+    atomic_store(&window, 0);
+}
+
+/* Only the calling thread is left, and nobody holds the lock. */
+void rt_scout_after_fork(void)
+{
+    atomic_store(&lock.word, 0);
+    atomic_store(&window, 0);
+}
+
+/* --- the start --- */
+
+static struct rt_clocks *clocks_of(struct rt_thread *t)
+{
+    return &share_of(t)->clocks;
+}
+
+bool rt_scout_start(size_t offset)
+{
+    share_offset = offset;
+    rt_clocks_of = clocks_of;
+    return rt_clocks_start() && rt_recent_start() && rt_depot_start();
+}

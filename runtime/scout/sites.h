@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which sites the scout watches: their keys, their visits, and when each is left alone.
+ *
+ * How it works: all sites are armed before the first thread is created. A site that has been
+ * visited often enough in a window goes off, so that hot code costs little; code that runs for the
+ * first time is always seen, and a thread that comes to a site for the first time is, too. When the
+ * next window opens, a site that met another thread comes back at once; one that brought nothing
+ * stays away for more and more windows. What earlier runs have shown comes with the run as wishes
+ * (racehive/control.h): a site to focus on has more visits, one to skip stays off.
+ *
+ * Visits are counted without atomic operations: a lost one does not matter.
+ */
+#ifndef RH_RUNTIME_SCOUT_SITES_H
+#define RH_RUNTIME_SCOUT_SITES_H
+
+#include "keys.h"
+#include "racehive/control.h"
+
+/* True if the access is to be watched: the site has visits left in this window, or the thread is
+ * new to it. */
+RT_HIDDEN bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a);
+
+/* The site met another thread's; `is_suspect`: unordered. */
+RT_HIDDEN void rt_scout_sites_news(struct rh_site_name name, bool is_suspect);
+/* It has been visited often enough at least once. */
+RT_HIDDEN bool rt_scout_sites_is_hot(struct rh_site_name name);
+/* Whether the stacks of a site's accesses are worth their cost: it met another thread's, or has
+ * hardly run yet. */
+RT_HIDDEN bool rt_scout_sites_wants_witness(const struct rt_access *a);
+
+/* All in one batch per image; not in hooks, and never two at once. */
+RT_HIDDEN void rt_scout_sites_open(void);    /* a window opens */
+RT_HIDDEN void rt_scout_sites_close(void);   /* it closes: only what never ran stays armed */
+RT_HIDDEN void rt_scout_sites_retire(void);  /* those that have been visited often enough go off */
+RT_HIDDEN void rt_scout_sites_company(void); /* a thread will begin: what one thread alone wore out
+                                                comes back */
+
+/* Set, and the runtime's own thread woken, when there is a site to retire. */
+extern RT_HIDDEN _Atomic bool rt_scout_sites_worn;
+
+#endif
