@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #define RH_SHARED_MAGIC   0x52534852u /* "RHSR" */
-#define RH_SHARED_VERSION 3u
+#define RH_SHARED_VERSION 4u
 #define RH_MAX_TASKS      64u
 #define RH_RING_SIZE      1024u /* events; a power of two */
 #define RH_MAX_IMAGES     64u
@@ -301,6 +301,8 @@ enum rh_opaque {
 #define RH_LOSSES(X)                                                                               \
     X(FINDING, "findings not kept")                                                                \
     X(EVENT, "events not kept, the ring was full")                                                 \
+    X(MET_FULL, "meetings not kept, of too many pairs of sites")                                   \
+    X(MET_IN_LIBRARY, "meetings not kept, at a site of a shared library")                          \
     X(HOOK_NESTED, "accesses not seen, a signal handler ran inside a hook")                        \
     X(HOOK_NO_THREAD, "accesses not seen, their thread could not be registered")                   \
     X(BARRIER, "waits at barriers not followed, shared between processes or too many")             \

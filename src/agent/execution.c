@@ -78,6 +78,12 @@ static void write_tasks(struct rh_execution *e, const uint32_t *skips, const cha
     e->page.shared->magic = RH_SHARED_MAGIC;
 }
 
+static void write_wishes(struct rh_scout *scout, const uint8_t *wishes, size_t count)
+{
+    if (wishes)
+        memcpy(scout->wishes, wishes, count < RH_SCOUT_SITES ? count : RH_SCOUT_SITES);
+}
+
 /* --- the program --- */
 
 static char *make_options(const struct rh_execution *e, const struct rh_execution_request *request)
@@ -171,6 +177,7 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     e->namer = request->namer;
     enum rh_status status = rh_page_make(&e->page);
     if (status == RH_OK) {
+        write_wishes(&e->page.shared->scout, request->wishes, request->wish_count);
         write_tasks(e, request->skips, request->build_id);
         status = spawn(e, request);
     }
@@ -300,6 +307,68 @@ static void read_findings(const struct rh_execution *e, struct rh_execution_endi
         read_finding(e, &e->page.shared->findings[i], ending);
 }
 
+/* --- what met, and what ran --- */
+
+static void read_meeting(const struct rh_execution *e, const struct rh_met_pair *pair,
+                         struct rh_execution_ending *ending)
+{
+    uint64_t sites = atomic_load(&pair->sites);
+    if (!sites)
+        return;
+    struct rh_site_name first = rh_site_name_of(rh_met_first(sites));
+    struct rh_site_name second = rh_site_name_of(rh_met_second(sites));
+    struct rh_runs_meeting meeting = {0};
+    for (int i = 0; i < RH_MET_COUNTS; i++)
+        meeting.counts[i] = atomic_load(&pair->counts[i]);
+    /* Each has one of the two, whatever is known of its order. */
+    uint64_t meetings = (uint64_t)meeting.counts[RH_MET_LOCKED] + meeting.counts[RH_MET_UNLOCKED];
+    if (first.image || second.image || !name_pair(e, first.site, second.site, &meeting.candidate))
+        ending->end.losses[RH_LOSS_MET_IN_LIBRARY] += meetings;
+    else
+        rh_vec_push(&ending->met, meeting);
+}
+
+static int compare_meetings(const void *a, const void *b)
+{
+    uint64_t left = ((const struct rh_runs_meeting *)a)->candidate.id;
+    uint64_t right = ((const struct rh_runs_meeting *)b)->candidate.id;
+    return (left > right) - (left < right);
+}
+
+/* Sites that are copies of one another make the same candidate. */
+static void merge_meetings(struct rh_execution_ending *ending)
+{
+    size_t kept = 0;
+    if (ending->met.len == 0)
+        return;
+    qsort(ending->met.data, ending->met.len, sizeof *ending->met.data, compare_meetings);
+    for (size_t i = 1; i < ending->met.len; i++) {
+        struct rh_runs_meeting *last = &ending->met.data[kept], *next = &ending->met.data[i];
+        if (last->candidate.id != next->candidate.id)
+            ending->met.data[++kept] = *next;
+        else
+            for (int c = 0; c < RH_MET_COUNTS; c++)
+                last->counts[c] += next->counts[c];
+    }
+    ending->met.len = kept + 1;
+}
+
+static void read_sights(const struct rh_execution *e, struct rh_execution_ending *ending)
+{
+    const struct rh_scout *scout = &e->page.shared->scout;
+    for (uint32_t i = 0; i < RH_MET_PAIRS; i++)
+        read_meeting(e, &scout->met[i], ending);
+    merge_meetings(ending);
+    ending->end.losses[RH_LOSS_MET_FULL] += atomic_load(&scout->met_lost);
+    for (uint32_t i = 0; i < RH_SCOUT_SITES; i++) {
+        uint8_t ran = atomic_load_explicit(&scout->ran[i], memory_order_relaxed);
+        if (ran == RH_RAN_ONE_THREAD || ran == RH_RAN_THREADS)
+            rh_vec_push(&ending->ran, (struct rh_runs_ran){i, ran == RH_RAN_THREADS});
+    }
+}
+
+/* --- the end --- */
+
 /* A first access that every thread learned of speaks against a race only if the two sites met. */
 static bool saw_order(const struct rh_result *result, uint32_t seen)
 {
@@ -367,6 +436,7 @@ void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_
     for (size_t i = 0; i < e->task_count; i++)
         rh_vec_push(&ending->answers, (struct rh_runs_answer){0});
     read_findings(e, ending);
+    read_sights(e, ending);
     for (size_t i = 0; i < ending->answers.len; i++)
         if (i < e->task_count)
             read_answer(e, i, &ending->end, &ending->answers.data[i]);
@@ -379,6 +449,8 @@ void rh_execution_ending_release(struct rh_execution_ending *ending)
     rh_vec_free(&ending->answers);
     rh_vec_free(&ending->found);
     rh_vec_free(&ending->findings);
+    rh_vec_free(&ending->met);
+    rh_vec_free(&ending->ran);
 }
 
 void rh_execution_free(struct rh_execution *e)

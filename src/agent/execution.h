@@ -35,6 +35,8 @@ struct rh_execution_request {
     const struct rh_runs_task *tasks;
     const uint32_t *skips; /* for each task: executions to let pass before its pause */
     size_t task_count;
+    const uint8_t *wishes; /* enum rh_scout_wish for the first sites; NULL: none */
+    size_t wish_count;
     uint32_t longest_pause_us; /* a pause of this length that times out is exhausted */
     int input;                 /* its standard input; -1: the caller's */
     bool is_quiet;             /* its output goes nowhere */
@@ -48,6 +50,8 @@ struct rh_execution_ending {
     RH_VEC(struct rh_runs_answer) answers; /* to the tasks, then to `found` */
     RH_VEC(struct rh_runs_task) found;     /* candidates with findings that were no tasks */
     RH_VEC(struct rh_runs_finding) findings;
+    RH_VEC(struct rh_runs_meeting) met; /* by rising id */
+    RH_VEC(struct rh_runs_ran) ran;     /* by rising number */
     bool started; /* the runtime was there: the program is instrumented and not switched off */
 };
 

@@ -21,6 +21,8 @@
 
 static const char *self_path;
 
+enum { COPY_OF_7 = 199 };
+
 /* --- the program --- */
 
 static struct rh_finding *add_finding(struct rh_shared *page, uint32_t first, uint32_t second,
@@ -67,6 +69,31 @@ static void write_all(struct rh_shared *page)
     page->finding_count = 0xffffffff; /* the program may have written over it */
 }
 
+static void add_meeting(struct rh_shared *page, uint32_t at, uint32_t a, uint32_t b,
+                        enum rh_met_count locks)
+{
+    struct rh_met_pair *pair = &page->scout.met[at];
+    pair->counts[locks] = 4;
+    pair->counts[RH_MET_ORDERED] = 3;
+    pair->counts[RH_MET_UNORDERED] = 1;
+    pair->sites = rh_met_sites(a, b);
+}
+
+/* Site 0 with itself, the task's sites, two pairs that have one name, one with a site of a library,
+ * one of no site; and the wishes, as what ran. */
+static void write_sights(struct rh_shared *page)
+{
+    add_meeting(page, 0, 5, 3, RH_MET_LOCKED);
+    add_meeting(page, 77, 0, 0, RH_MET_UNLOCKED);
+    add_meeting(page, 78, 12, COPY_OF_7, RH_MET_LOCKED);
+    add_meeting(page, RH_MET_PAIRS - 1, 7, 12, RH_MET_UNLOCKED);
+    add_meeting(page, 1000, rh_site_word(1, 3), 5, RH_MET_LOCKED);
+    add_meeting(page, 1001, 3, 1000, RH_MET_LOCKED);
+    page->scout.met_lost = 6;
+    for (uint32_t i = 0; i < RH_SCOUT_SITES; i++)
+        page->scout.ran[i] = page->scout.wishes[i];
+}
+
 static const struct {
     const char *name;
     void (*write)(struct rh_shared *page);
@@ -74,7 +101,7 @@ static const struct {
 } programs[] = {
     {"nothing", NULL, 0},           {"some", write_some, 0},        {"unknown", write_unknown, 0},
     {"all", write_all, 0},          {"abort", write_some, SIGABRT}, {"trap", write_some, SIGTRAP},
-    {"ended", write_some, SIGTERM},
+    {"ended", write_some, SIGTERM}, {"sights", write_sights, 0},
 };
 
 static int run_program(const char *options, const char *name)
@@ -102,6 +129,8 @@ static int run_program(const char *options, const char *name)
 static bool name_pair(void *context, uint32_t a, uint32_t b, struct rh_runs_candidate *candidate)
 {
     (void)context;
+    a = a == COPY_OF_7 ? 7 : a;
+    b = b == COPY_OF_7 ? 7 : b;
     uint32_t low = a < b ? a : b, high = a < b ? b : a;
     if (low >= 200 || (high >= 200 && high != RH_RUNS_UNINSTRUMENTED))
         return false;
@@ -112,6 +141,10 @@ static bool name_pair(void *context, uint32_t a, uint32_t b, struct rh_runs_cand
 static const struct rh_runs_task task = {
     .candidate = {.id = 42, .first = 3, .second = 5}, .stage = RH_STAGE_STEER, .pause_us = 1000};
 
+/* The last ones are for sites that there is no place for. */
+enum { WISHES = RH_SCOUT_SITES + 64 };
+static uint8_t wishes[WISHES];
+
 static struct rh_execution *start(const char *program, bool names)
 {
     const char *const argv[] = {self_path, program, NULL};
@@ -121,6 +154,8 @@ static struct rh_execution *start(const char *program, bool names)
         .detector = "racemob",
         .tasks = &task,
         .task_count = 1,
+        .wishes = wishes,
+        .wish_count = WISHES,
         .longest_pause_us = 1000,
         .input = -1,
         .namer = {.name = names ? name_pair : NULL},
@@ -212,6 +247,51 @@ static void all_findings_are_read(void **state)
     release(e, &ending);
 }
 
+static void assert_meeting(const struct rh_runs_meeting *meeting, uint32_t first, uint32_t second,
+                           uint32_t locked, uint32_t unlocked)
+{
+    assert_int_equal(meeting->candidate.first, first);
+    assert_int_equal(meeting->candidate.second, second);
+    assert_int_equal(meeting->counts[RH_MET_LOCKED], locked);
+    assert_int_equal(meeting->counts[RH_MET_UNLOCKED], unlocked);
+    assert_int_equal(meeting->counts[RH_MET_ORDERED], 3 * (locked + unlocked) / 4);
+    assert_int_equal(meeting->counts[RH_MET_UNORDERED], (locked + unlocked) / 4);
+}
+
+static void meetings_are_of_the_candidate_of_their_sites(void **state)
+{
+    (void)state;
+    struct rh_execution_ending ending;
+    struct rh_execution *e = run("sights", true, &ending);
+    assert_int_equal(ending.met.len, 3);
+    assert_meeting(&ending.met.data[0], 0, 0, 0, 4);
+    assert_int_equal(ending.met.data[1].candidate.id, 42);
+    assert_meeting(&ending.met.data[1], 3, 5, 4, 0);
+    assert_meeting(&ending.met.data[2], 7, 12, 4, 4);
+    assert_int_equal(ending.end.losses[RH_LOSS_MET_FULL], 6);
+    assert_int_equal(ending.end.losses[RH_LOSS_MET_IN_LIBRARY], 8);
+    release(e, &ending);
+}
+
+/* Wishes reach the program before it starts; it answers with the same numbers. */
+static void wishes_go_in_and_what_ran_comes_out(void **state)
+{
+    (void)state;
+    struct rh_execution_ending ending;
+    wishes[0] = RH_RAN_ONE_THREAD;
+    wishes[9] = 200; /* what the program may have written over */
+    wishes[RH_SCOUT_SITES - 1] = RH_RAN_THREADS;
+    memset(&wishes[RH_SCOUT_SITES], RH_RAN_THREADS, WISHES - RH_SCOUT_SITES);
+    struct rh_execution *e = run("sights", true, &ending);
+    assert_int_equal(ending.ran.len, 2);
+    assert_int_equal(ending.ran.data[0].site, 0);
+    assert_false(ending.ran.data[0].in_threads);
+    assert_int_equal(ending.ran.data[1].site, RH_SCOUT_SITES - 1);
+    assert_true(ending.ran.data[1].in_threads);
+    release(e, &ending);
+    memset(wishes, 0, sizeof wishes);
+}
+
 /* What a program did before it died is told, and whether it died of itself. */
 static void crashes_are_told_from_other_ends(void **state)
 {
@@ -256,6 +336,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(findings_are_of_the_candidate_of_their_sites),
         cmocka_unit_test(what_cannot_be_kept_is_counted),
         cmocka_unit_test(all_findings_are_read),
+        cmocka_unit_test(meetings_are_of_the_candidate_of_their_sites),
+        cmocka_unit_test(wishes_go_in_and_what_ran_comes_out),
         cmocka_unit_test(crashes_are_told_from_other_ends),
         cmocka_unit_test(a_page_is_sparse),
     };

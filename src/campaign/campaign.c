@@ -3,8 +3,10 @@
 #include "campaign/campaign.h"
 
 #include "agent/execution.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "hive/focus.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +43,7 @@ struct campaign {
     uint64_t slowest_ns; /* of the runs that came to an end */
     int input;           /* what the program reads, a file without a name; -1: nothing */
     bool is_many;
+    uint8_t wishes[RH_SCOUT_SITES]; /* for the next run */
 };
 
 static atomic_int interrupt_signal;
@@ -146,6 +149,15 @@ static bool name_pair(void *pool, uint32_t a, uint32_t b, struct rh_runs_candida
     return rh_pool_name(pool, a, b, candidate);
 }
 
+/* By the number of the run, so that processes that share a store do not choose alike. */
+static enum rh_status make_wishes(struct campaign *c, uint64_t run)
+{
+    struct rh_hash chance;
+    rh_hash_init(&chance);
+    rh_hash_add_u64(&chance, run);
+    return rh_focus_wish(c->runs, rh_hash_finish(&chance), c->wishes, RH_SCOUT_SITES);
+}
+
 static enum rh_status start(struct campaign *c, struct job *job)
 {
     const struct rh_campaign_options *o = c->options;
@@ -153,6 +165,8 @@ static enum rh_status start(struct campaign *c, struct job *job)
     bool is_first = c->started == 0;
     enum rh_status status = rh_runs_begin(c->runs, job->user == NO_USER ? 0 : (uint32_t)job->user,
                                           a->tasks, a->count, &job->run);
+    if (status == RH_OK)
+        status = make_wishes(c, job->run);
     if (status == RH_OK)
         status = open_input(c, &job->input);
     if (status != RH_OK)
@@ -165,6 +179,8 @@ static enum rh_status start(struct campaign *c, struct job *job)
         .tasks = a->tasks,
         .skips = a->skips,
         .task_count = a->count,
+        .wishes = c->wishes,
+        .wish_count = RH_SCOUT_SITES,
         .longest_pause_us = o->longest_pause_us,
         .input = job->input,
         .is_quiet = c->is_many && !is_first && !o->shows_output,
@@ -197,12 +213,15 @@ static enum rh_status keep(struct campaign *c, const struct job *job,
                            const struct rh_execution_ending *ending)
 {
     size_t asked = job->assignment.count;
+    const struct rh_runs_sights sights = {ending->met.data, ending->met.len, ending->ran.data,
+                                          ending->ran.len};
     enum rh_status status = RH_OK;
     if (ending->found.len > 0)
         status = rh_runs_add_found(c->runs, job->run, asked, ending->found.data, ending->found.len);
     if (status == RH_OK)
         status = rh_runs_complete(c->runs, job->run, &ending->end, ending->answers.data,
-                                  ending->answers.len, ending->findings.data, ending->findings.len);
+                                  ending->answers.len, ending->findings.data, ending->findings.len,
+                                  &sights);
     if (status == RH_OK)
         status =
             rh_pool_completed(c->pool, &job->assignment, ending->found.data, ending->found.len);
@@ -368,23 +387,25 @@ enum rh_status rh_campaign_run(struct rh_pool *pool, struct rh_runs *runs,
                                const struct rh_campaign_options *options,
                                struct rh_campaign_result *result)
 {
-    struct campaign c = {
+    struct campaign *c = rh_calloc(1, sizeof *c);
+    *c = (struct campaign){
         .options = options,
         .pool = pool,
         .runs = runs,
         .result = result,
-        .jobs = rh_calloc(options->jobs, sizeof *c.jobs),
+        .jobs = rh_calloc(options->jobs, sizeof *c->jobs),
         .input = -1,
         .is_many = options->users > 0 || options->runs > 1,
     };
     *result = (struct rh_campaign_result){0};
     for (uint32_t i = 0; i < options->jobs; i++)
-        c.jobs[i].user = NO_USER;
-    enum rh_status status = keep_input(&c);
+        c->jobs[i].user = NO_USER;
+    enum rh_status status = keep_input(c);
     if (status == RH_OK)
-        status = loop(&c);
-    if (c.input >= 0)
-        close(c.input);
-    free(c.jobs);
+        status = loop(c);
+    if (c->input >= 0)
+        close(c->input);
+    free(c->jobs);
+    free(c);
     return status;
 }

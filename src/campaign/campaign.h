@@ -4,9 +4,9 @@
  * or the simulated users that were asked for are through.
  *
  * How it works: a loop keeps as many executions under way as there are jobs, gives each the tasks
- * that the pool assigns, and completes each in the store when it has ended. A run that does not
- * come to an end is ended. An interrupt stops the loop: executions under way are ended and
- * forgotten, what is complete stays.
+ * that the pool assigns and the sites that its scout shall look at, and completes each in the store
+ * when it has ended, with what met in it. A run that does not come to an end is ended. An interrupt
+ * stops the loop: executions under way are ended and forgotten, what is complete stays.
  */
 #ifndef RH_CAMPAIGN_CAMPAIGN_H
 #define RH_CAMPAIGN_CAMPAIGN_H

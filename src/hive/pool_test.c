@@ -138,7 +138,7 @@ static void test_sites_that_do_not_run_wait(void **state)
             asleep += k && i >= FIRST_RUNS && !runs_all;
         }
         assert_status(RH_OK, rh_runs_begin(runs, 0, a.tasks, a.count, &run));
-        assert_status(RH_OK, rh_runs_complete(runs, run, &end, answers, a.count, NULL, 0));
+        assert_status(RH_OK, rh_runs_complete(runs, run, &end, answers, a.count, NULL, 0, NULL));
         assert_status(RH_OK, rh_pool_completed(pool, &a, NULL, 0));
     }
     /* Six candidates of 120; an eighth is for the others. */

@@ -155,7 +155,7 @@ static inline void complete(const struct rh_assignment *a, const struct rh_runs_
     for (size_t i = 0; i < a->count; i++)
         answers[i] = *answer;
     assert_status(RH_OK, rh_runs_begin(runs, 0, a->tasks, a->count, &run));
-    assert_status(RH_OK, rh_runs_complete(runs, run, &end, answers, a->count, NULL, 0));
+    assert_status(RH_OK, rh_runs_complete(runs, run, &end, answers, a->count, NULL, 0, NULL));
     assert_status(RH_OK, rh_pool_completed(pool, a, NULL, 0));
 }
 

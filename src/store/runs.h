@@ -68,6 +68,17 @@
  *       number             integer   as in the finding's places
  *       build_id           blob      NULL if it has none
  *       path               text      "" for the executable
+ *     met        pairs of sites that runs have shown to meet, asked about or not
+ *       id                 integer   primary key: that of the candidate of the two sites, 64 bits
+ *       first, second      integer   as in tasks
+ *       runs               integer   in which they met
+ *       locked, unlocked   integer   of these, the ones in which they met with and without a common
+ *                                    lock; a run may count in both
+ *       ordered, unordered integer   the same for meetings that were seen to be, or not
+ *     sites      that ran
+ *       number             integer   primary key, as in tasks
+ *       runs               integer   in which it ran
+ *       in_threads         integer   of these, the ones in which more than one thread ran it
  *     totals     one row, which follows from runs: struct rh_runs_totals
  *       runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns   integer
  *     losses     what the runs could not do or keep; without rowid
@@ -78,13 +89,14 @@
 #define RH_STORE_RUNS_H
 
 #include "base/status.h"
+#include "base/vec.h"
 #include "racehive/control.h"
 #include "store/verdict.h"
 
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 4
+#define RH_RUNS_VERSION 5
 
 /* Findings that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
@@ -168,6 +180,27 @@ struct rh_runs_finding {
     const struct rh_image_name *images; /* RH_MAX_IMAGES of them, which its places name by index */
 };
 
+/* Meetings of the two sites of a candidate in one run: two threads touched common bytes at them, at
+ * least one writing. */
+struct rh_runs_meeting {
+    struct rh_runs_candidate candidate;
+    uint32_t counts[RH_MET_COUNTS];
+};
+
+/* A site that ran. */
+struct rh_runs_ran {
+    uint32_t site;
+    bool in_threads; /* in more than one */
+};
+
+/* What a run showed of all sites. Each candidate and each site is there once at most. */
+struct rh_runs_sights {
+    const struct rh_runs_meeting *met;
+    size_t met_count;
+    const struct rh_runs_ran *ran;
+    size_t ran_count;
+};
+
 /* Enters a run with its tasks, and gives it a number. `user` is a number of the caller's. */
 enum rh_status rh_runs_begin(struct rh_runs *runs, uint32_t user, const struct rh_runs_task *tasks,
                              size_t count, uint64_t *run);
@@ -184,11 +217,12 @@ enum rh_status rh_runs_add_found(struct rh_runs *runs, uint64_t run, size_t aske
  *
  * Of each candidate, order and proof only the first RH_RUNS_KEPT findings are kept; one of a run
  * that crashed or hung replaces one of a run that did neither. A finding that the program under
- * test has overwritten with nonsense is left out.
+ * test has overwritten with nonsense is left out. `sights` may be NULL.
  */
 enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
                                 const struct rh_runs_answer *answers, size_t count,
-                                const struct rh_runs_finding *findings, size_t finding_count);
+                                const struct rh_runs_finding *findings, size_t finding_count,
+                                const struct rh_runs_sights *sights);
 
 /* --- what is known --- */
 
@@ -219,6 +253,39 @@ enum rh_status rh_runs_get_state(struct rh_runs *runs, uint64_t candidate,
 enum rh_status rh_runs_next_finding(struct rh_runs *runs, uint64_t candidate, size_t *at,
                                     struct rh_runs_finding *finding, struct rh_runs_end *end,
                                     bool *more);
+
+/* --- what met, and what ran --- */
+
+/* A pair of sites that met; how many runs showed it. */
+struct rh_runs_met {
+    struct rh_runs_candidate candidate;
+    uint64_t runs;
+    uint64_t locked, unlocked;   /* with and without a common lock; a run may count in both */
+    uint64_t ordered, unordered; /* likewise */
+    bool has_raced;              /* a run has proved the race */
+};
+struct rh_runs_met_vec RH_VEC_BODY(struct rh_runs_met);
+
+struct rh_runs_site {
+    uint32_t number;
+    uint64_t runs;
+    uint64_t in_threads; /* of these, the ones in which more than one thread ran it */
+};
+struct rh_runs_site_vec RH_VEC_BODY(struct rh_runs_site);
+
+/* All of them, appended; the caller frees the vector. Those that met come by id, as a signed
+ * number, sites by number. */
+enum rh_status rh_runs_list_met(struct rh_runs *runs, struct rh_runs_met_vec *met);
+enum rh_status rh_runs_list_sites(struct rh_runs *runs, struct rh_runs_site_vec *sites);
+
+struct rh_runs_met_totals {
+    uint64_t pairs;
+    uint64_t unlocked;  /* of these, the ones that met without a common lock */
+    uint64_t unordered; /* that nothing ordered, at least once */
+};
+enum rh_status rh_runs_count_met(struct rh_runs *runs, struct rh_runs_met_totals *totals);
+
+/* --- sums --- */
 
 /* Sums over all completed runs. A run counts as crashed only by rh_runs_crashed. */
 struct rh_runs_totals {

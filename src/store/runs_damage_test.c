@@ -35,7 +35,7 @@ static void fill_store(const char *path)
         struct rh_runs_finding races[] = {make_race(0, i % 2, RH_PROOF_COLLISION, true, 1),
                                           make_race(0, 0, RH_PROOF_UNORDERED, i % 2, 2)};
         uint64_t run = begin_run(runs, tasks, 40);
-        assert_status(RH_OK, rh_runs_complete(runs, run, &end_of_run, answers, 40, races, 2));
+        assert_status(RH_OK, rh_runs_complete(runs, run, &end_of_run, answers, 40, races, 2, NULL));
     }
     rh_runs_close(runs);
 }
@@ -105,7 +105,7 @@ static enum rh_status complete_first(struct rh_runs *runs)
 {
     const struct rh_runs_answer answers[40] = {{.outcome = RH_OUTCOME_NO_RACE}};
     const struct rh_runs_finding race = make_race(0, 0, RH_PROOF_COLLISION, true, 3);
-    return rh_runs_complete(runs, 1, &end_of_run, answers, 40, &race, 1);
+    return rh_runs_complete(runs, 1, &end_of_run, answers, 40, &race, 1, NULL);
 }
 
 static enum rh_status write_something(const char *path)
@@ -210,7 +210,7 @@ static const struct wound {
 } wounds[] = {
     {"PRAGMA application_id = 0", "not a store of runs", false},
     {"PRAGMA application_id = 1", "not a store of runs", false},
-    {"PRAGMA user_version = 5", "update racehive", false},
+    {"PRAGMA user_version = 6", "update racehive", false},
     {"PRAGMA user_version = 1", "of an older racehive", false},
     {"PRAGMA user_version = 0", "damaged", false},
     {"PRAGMA user_version = -1", "damaged", false},

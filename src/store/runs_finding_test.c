@@ -18,7 +18,7 @@ static void run_with_races(struct rh_runs *runs, const struct rh_runs_end *end,
     const struct rh_runs_task task = make_task(1);
     const struct rh_runs_answer answer = {.outcome = RH_OUTCOME_RACE, .raced[0] = true};
     uint64_t run = begin_run(runs, &task, 1);
-    assert_status(RH_OK, rh_runs_complete(runs, run, end, &answer, 1, races, count));
+    assert_status(RH_OK, rh_runs_complete(runs, run, end, &answer, 1, races, count, NULL));
 }
 
 /* The marks of the kept races of candidate 1, in the order in which they come. */

@@ -108,6 +108,19 @@ enum rh_runs_flag {
     X(ADD_IMAGE, "INSERT INTO images VALUES (?, ?, ?, ?)")                                         \
     X(DROP_IMAGES, "DELETE FROM images WHERE finding = ?")                                         \
     X(IMAGES, "SELECT number, build_id, path FROM images WHERE finding = ? ORDER BY number")       \
+    X(ADD_MET, "INSERT INTO met VALUES (?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"    \
+               " runs = met.runs + 1, locked = met.locked + excluded.locked,"                      \
+               " unlocked = met.unlocked + excluded.unlocked,"                                     \
+               " ordered = met.ordered + excluded.ordered,"                                        \
+               " unordered = met.unordered + excluded.unordered")                                  \
+    X(MET, "SELECT met.id, met.first, met.second, runs, locked, unlocked, ordered, unordered,"     \
+           " COALESCE(raced_primary + raced_alternate, 0)"                                         \
+           " FROM met LEFT JOIN candidates ON candidates.id = met.id ORDER BY met.id")             \
+    X(COUNT_MET, "SELECT count(*), count(CASE WHEN unlocked > 0 THEN 1 END),"                      \
+                 " count(CASE WHEN unordered > 0 THEN 1 END) FROM met")                            \
+    X(ADD_SITE, "INSERT INTO sites VALUES (?, 1, ?) ON CONFLICT (number) DO UPDATE SET"            \
+                " runs = sites.runs + 1, in_threads = sites.in_threads + excluded.in_threads")     \
+    X(SITES, "SELECT number, runs, in_threads FROM sites ORDER BY number")                         \
     X(TOTALS, "SELECT runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns FROM totals")        \
     X(SET_TOTALS, "UPDATE totals SET runs = ?, crashed = ?, hung = ?, opaque = ?, wall_ns = ?,"    \
                   " hook_ns = ?, pause_ns = ?")                                                    \
@@ -158,6 +171,9 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
 enum rh_status rh_runs_keep_finding(struct rh_runs *runs, uint64_t run,
                                     const struct rh_runs_end *end,
                                     const struct rh_runs_finding *finding);
+
+/* Adds what a run showed of all sites. */
+enum rh_status rh_runs_add_sights(struct rh_runs *runs, const struct rh_runs_sights *sights);
 
 /* How the run of a finding ended, from seven columns of runs. */
 bool rh_runs_take_end(const struct rh_db_statement *row, int column, struct rh_runs_end *end);

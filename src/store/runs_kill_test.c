@@ -39,9 +39,12 @@ static void work_until_killed(const char *path, int out)
         const struct rh_runs_finding race =
             make_race(i % 8, i % 2, i % 2 ? RH_PROOF_COLLISION : RH_PROOF_UNORDERED, true, i);
         const struct rh_runs_end end = {.wall_ns = 1, .signal = i % 3 ? 0 : SIGSEGV};
+        const struct rh_runs_meeting met = {{1, 3, 5}, {[RH_MET_UNLOCKED] = 1}};
+        const struct rh_runs_ran ran = {3, true};
+        const struct rh_runs_sights sights = {&met, 1, &ran, 1};
         uint64_t run;
         if (rh_runs_begin(runs, 1, tasks, 20, &run) != RH_OK ||
-            rh_runs_complete(runs, run, &end, answers, 20, &race, 1) != RH_OK)
+            rh_runs_complete(runs, run, &end, answers, 20, &race, 1, &sights) != RH_OK)
             goto fail;
         if (write(out, &run, sizeof run) != sizeof run)
             _exit(2);
@@ -121,6 +124,8 @@ static uint64_t check_store(const char *path)
     assert_int_equal(ask_sql(path, "SELECT sum(completed) FROM runs"), count);
     assert_int_equal(ask_sql(path, "SELECT count(*) FROM tasks WHERE outcome IS NOT NULL"),
                      20 * count);
+    assert_int_equal(ask_sql(path, "SELECT COALESCE(sum(runs), 0) FROM met"), count);
+    assert_int_equal(ask_sql(path, "SELECT COALESCE(sum(in_threads), 0) FROM sites"), count);
     assert_intact(path);
     return count;
 }

@@ -157,12 +157,20 @@ static enum rh_status convert_races(struct rh_db *db)
 static const char loss_tables[] =
     "CREATE TABLE losses (reason TEXT PRIMARY KEY, count {number}) {clustered};";
 
+/* --- version 5: which pairs of sites met, and which sites ran --- */
+
+static const char sight_tables[] =
+    "CREATE TABLE met (id {id}, first {number}, second {number}, runs {number}, locked {number},"
+    " unlocked {number}, ordered {number}, unordered {number});"
+    "CREATE TABLE sites (number {id}, runs {number}, in_threads {number});";
+
 /* --- all versions --- */
 
 static const struct rh_db_migration steps[] = {
     {.define = first_tables},
     {.define = finding_tables, .convert = convert_races},
     {.define = loss_tables},
+    {.define = sight_tables},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof steps[0], OLDEST = 2 };

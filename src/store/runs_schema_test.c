@@ -186,7 +186,7 @@ static void a_writer_migrates(void **state)
     const struct rh_runs_answer answer = {.outcome = RH_OUTCOME_NO_RACE};
     const struct rh_runs_end end = {.wall_ns = 1};
     const struct rh_runs_finding finding = make_race(1, 1, RH_PROOF_COLLISION, true, 9);
-    assert_status(RH_OK, rh_runs_complete(runs, 3, &end, &answer, 1, &finding, 1));
+    assert_status(RH_OK, rh_runs_complete(runs, 3, &end, &answer, 1, &finding, 1, NULL));
     assert_int_equal(count_runs(runs), 3);
     const struct rh_runs_task task = make_task(1);
     assert_int_equal(begin_run(runs, &task, 1), 4);
@@ -254,8 +254,8 @@ static void what_cannot_be_migrated_is_left_alone(void **state)
     assert_refused(path, "more than tables");
     run_sql(path, "PRAGMA user_version = 1");
     assert_refused(path, "is version 1, of an older racehive: move it away to start a new one");
-    run_sql(path, "PRAGMA user_version = 5");
-    assert_refused(path, "its format is version 5 and this racehive");
+    run_sql(path, "PRAGMA user_version = 6");
+    assert_refused(path, "its format is version 6 and this racehive");
     free(path);
 }
 

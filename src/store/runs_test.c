@@ -263,7 +263,7 @@ static void a_run_counts_once_for_a_candidate(void **state)
     };
     uint64_t run = begin_run(runs, tasks, 3);
     assert_status(RH_OK,
-                  rh_runs_complete(runs, run, &(struct rh_runs_end){0}, answers, 3, NULL, 0));
+                  rh_runs_complete(runs, run, &(struct rh_runs_end){0}, answers, 3, NULL, 0, NULL));
     struct rh_runs_state known = state_of(runs, 1);
     const struct rh_tally expected = {
         .outcomes[RH_OUTCOME_RACE] = 1, .raced[1] = 1, .collisions = 1, .met = 1};
@@ -322,7 +322,7 @@ static void a_run_that_was_not_completed_counts_for_nothing(void **state)
     assert_int_not_equal(next, lost);
     assert_int_equal(count_runs(runs), 1);
     /* Whoever still knows of it may complete it; the last run stays the last. */
-    assert_status(RH_OK, rh_runs_complete(runs, lost, &end, &answer, 1, NULL, 0));
+    assert_status(RH_OK, rh_runs_complete(runs, lost, &end, &answer, 1, NULL, 0, NULL));
     assert_int_equal(count_runs(runs), 2);
     assert_int_equal(state_of(runs, 1).last_run, next);
     rh_runs_close(runs);
@@ -337,16 +337,17 @@ static void a_run_is_completed_once_and_whole(void **state)
     const struct rh_runs_answer answers[2] = {{.outcome = RH_OUTCOME_NO_RACE}};
     const struct rh_runs_end end = {0};
     uint64_t run = begin_run(runs, tasks, 2);
-    assert_status(RH_ERR_INTERNAL, rh_runs_complete(runs, run, &end, answers, 1, NULL, 0));
+    assert_status(RH_ERR_INTERNAL, rh_runs_complete(runs, run, &end, answers, 1, NULL, 0, NULL));
     assert_int_equal(count_runs(runs), 0);
-    assert_status(RH_OK, rh_runs_complete(runs, run, &end, answers, 2, NULL, 0));
-    assert_status(RH_ERR_INTERNAL, rh_runs_complete(runs, run, &end, answers, 2, NULL, 0));
-    assert_status(RH_ERR_NOT_FOUND, rh_runs_complete(runs, run + 1, &end, answers, 2, NULL, 0));
+    assert_status(RH_OK, rh_runs_complete(runs, run, &end, answers, 2, NULL, 0, NULL));
+    assert_status(RH_ERR_INTERNAL, rh_runs_complete(runs, run, &end, answers, 2, NULL, 0, NULL));
+    assert_status(RH_ERR_NOT_FOUND,
+                  rh_runs_complete(runs, run + 1, &end, answers, 2, NULL, 0, NULL));
     assert_int_equal(count_runs(runs), 1);
     assert_int_equal(state_of(runs, 1).tally.outcomes[RH_OUTCOME_NO_RACE], 1);
     /* A run without tasks is a run, too. */
     run = begin_run(runs, NULL, 0);
-    assert_status(RH_OK, rh_runs_complete(runs, run, &end, NULL, 0, NULL, 0));
+    assert_status(RH_OK, rh_runs_complete(runs, run, &end, NULL, 0, NULL, 0, NULL));
     assert_int_equal(count_runs(runs), 2);
     rh_runs_close(runs);
     free(path);
@@ -364,7 +365,7 @@ static void losses_add_up(void **state)
     struct rh_runs *runs = open_store(path);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         uint64_t run = begin_run(runs, NULL, 0);
-        assert_status(RH_OK, rh_runs_complete(runs, run, &ends[i], NULL, 0, NULL, 0));
+        assert_status(RH_OK, rh_runs_complete(runs, run, &ends[i], NULL, 0, NULL, 0, NULL));
     }
     const struct rh_runs_totals expected = {
         .runs = 4,
@@ -396,14 +397,14 @@ static void totals_add_up(void **state)
     struct rh_runs *runs = open_store(path);
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         uint64_t run = begin_run(runs, NULL, 0);
-        assert_status(RH_OK, rh_runs_complete(runs, run, &ends[i], NULL, 0, NULL, 0));
+        assert_status(RH_OK, rh_runs_complete(runs, run, &ends[i], NULL, 0, NULL, 0, NULL));
     }
     assert_totals(runs, &(struct rh_runs_totals){5, 1, 2, 5, 1500, 150, 15, {0}});
     /* Times that the program wrote over do not spoil the store. */
     for (int i = 0; i < 2; i++) {
         uint64_t run = begin_run(runs, NULL, 0);
         const struct rh_runs_end wild = {.hook_ns = UINT64_MAX - (unsigned)i, .opaque = UINT32_MAX};
-        assert_status(RH_OK, rh_runs_complete(runs, run, &wild, NULL, 0, NULL, 0));
+        assert_status(RH_OK, rh_runs_complete(runs, run, &wild, NULL, 0, NULL, 0, NULL));
     }
     assert_totals(runs, &(struct rh_runs_totals){7, 1, 2, UINT32_MAX, 1500, INT64_MAX, 15, {0}});
     rh_runs_close(runs);
@@ -434,7 +435,7 @@ static void what_was_found_beside(void **state)
         uint64_t run;
         assert_status(RH_OK, rh_runs_begin(runs, 0, &asked, 1, &run));
         assert_status(RH_OK, rh_runs_add_found(runs, run, 1, &found, 1));
-        assert_status(RH_OK, rh_runs_complete(runs, run, &quiet, answers, 2, races[i], 1));
+        assert_status(RH_OK, rh_runs_complete(runs, run, &quiet, answers, 2, races[i], 1, NULL));
     }
     assert_status(RH_OK, rh_runs_get_state(runs, 1, &of, &known));
     assert_int_equal(rh_verdict_of(rh_verdict_ground(&of.tally)), RH_VERDICT_UNKNOWN);
@@ -462,14 +463,14 @@ static void two_connections_see_each_other(void **state)
     const struct rh_runs_answer answer = {.outcome = RH_OUTCOME_NO_RACE};
     uint64_t first = begin_run(one, &task, 1), second = begin_run(two, &task, 1);
     assert_int_not_equal(first, second);
-    assert_status(RH_OK, rh_runs_complete(two, second, &quiet, &answer, 1, NULL, 0));
+    assert_status(RH_OK, rh_runs_complete(two, second, &quiet, &answer, 1, NULL, 0, NULL));
     assert_int_equal(count_runs(reader), 1);
     /* A walk that is not at its end, and the evidence in hand, keep nobody from writing. */
     struct rh_runs_state known;
     bool more;
     assert_status(RH_OK, rh_runs_next_state(reader, &known, &more));
     assert_true(more);
-    assert_status(RH_OK, rh_runs_complete(one, first, &quiet, &answer, 1, NULL, 0));
+    assert_status(RH_OK, rh_runs_complete(one, first, &quiet, &answer, 1, NULL, 0, NULL));
     assert_int_equal(state_of(two, 1).tally.outcomes[RH_OUTCOME_NO_RACE], 2);
     assert_int_equal(state_of(one, 1).tally.outcomes[RH_OUTCOME_NO_RACE], 2);
     assert_int_equal(known.tally.outcomes[RH_OUTCOME_NO_RACE], 1);
@@ -496,7 +497,7 @@ static void work_on_store(const char *path, size_t runs_wanted)
     for (size_t i = 0; i < runs_wanted && fine; i++) {
         uint64_t run;
         fine = rh_runs_begin(runs, 1, tasks, 2, &run) == RH_OK &&
-               rh_runs_complete(runs, run, &quiet, answers, 2, NULL, 0) == RH_OK;
+               rh_runs_complete(runs, run, &quiet, answers, 2, NULL, 0, NULL) == RH_OK;
     }
     if (!fine)
         fprintf(stderr, "child: %s\n", rh_error_text());

@@ -43,7 +43,7 @@ static inline uint64_t run_once(struct rh_runs *runs, uint64_t candidate,
     const struct rh_runs_task task = make_task(candidate);
     const struct rh_runs_end end = {.wall_ns = 1000, .hook_ns = 10, .pause_ns = 1};
     uint64_t run = begin_run(runs, &task, 1);
-    assert_status(RH_OK, rh_runs_complete(runs, run, &end, answer, 1, NULL, 0));
+    assert_status(RH_OK, rh_runs_complete(runs, run, &end, answer, 1, NULL, 0, NULL));
     return run;
 }
 

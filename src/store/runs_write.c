@@ -229,13 +229,16 @@ static enum rh_status complete_run(struct rh_runs *runs, struct completion *c, s
 
 enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
                                 const struct rh_runs_answer *answers, size_t count,
-                                const struct rh_runs_finding *findings, size_t finding_count)
+                                const struct rh_runs_finding *findings, size_t finding_count,
+                                const struct rh_runs_sights *sights)
 {
     struct completion completion = {.run = run, .end = end, .answers = answers};
     enum rh_status status = rh_db_begin(runs->db, true);
     if (status != RH_OK)
         return status;
     status = complete_run(runs, &completion, count, findings, finding_count);
+    if (status == RH_OK && sights)
+        status = rh_runs_add_sights(runs, sights);
     rh_vec_free(&completion.tasks);
     return rh_db_end(runs->db, status);
 }

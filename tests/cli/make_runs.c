@@ -247,7 +247,7 @@ static enum rh_status complete_with_uninstrumented(struct rh_runs *runs, uint64_
     enum rh_status status = rh_runs_add_found(runs, run, 1, &found, 1);
     if (status != RH_OK)
         return status;
-    return rh_runs_complete(runs, run, &m->end, answers, 2, &m->race, 1);
+    return rh_runs_complete(runs, run, &m->end, answers, 2, &m->race, 1, NULL);
 }
 
 static enum rh_status complete(struct rh_runs *runs, struct making *m)
@@ -262,7 +262,7 @@ static enum rh_status complete(struct rh_runs *runs, struct making *m)
         return status;
     if (m->has_uninstrumented)
         return complete_with_uninstrumented(runs, run, m);
-    return rh_runs_complete(runs, run, &m->end, &m->answer, 1, &m->race, has_race);
+    return rh_runs_complete(runs, run, &m->end, &m->answer, 1, &m->race, has_race, NULL);
 }
 
 static enum rh_status make_run(struct rh_runs *runs, struct rh_sidecar *sidecar,

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a run's scout shall look: wishes for sites, from what earlier runs have shown.
+ *
+ * How it works: a pair of sites that met without a common lock may race. Both its sites are in
+ * focus until a race is proved, or until many runs have shown the pair in order and none out of it.
+ * A site that many runs have seen, and that is in no such pair, is skipped. Earlier runs may have
+ * missed something, so that now and then a run skips nothing.
+ */
+#ifndef RH_HIVE_FOCUS_H
+#define RH_HIVE_FOCUS_H
+
+#include "store/runs.h"
+
+enum {
+    RH_FOCUS_ORDERED_RUNS = 16, /* enough to believe that a pair is always ordered */
+    RH_FOCUS_SITE_RUNS = 16,    /* enough to know a site, */
+    RH_FOCUS_THREAD_RUNS = 8,   /* or so many in which more than one thread ran it */
+    RH_FOCUS_ALL_ONE_IN = 4,    /* runs that skip nothing */
+};
+
+/* Writes enum rh_scout_wish for the first `count` sites. `chance`: a random number. */
+enum rh_status rh_focus_wish(struct rh_runs *runs, uint64_t chance, uint8_t *wishes, size_t count);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which pairs of sites met and which sites ran, summed over all completed runs. */
+#include "store/runs_internal.h"
+
+/* --- adding a run --- */
+
+static enum rh_status add_meeting(struct rh_runs *runs, const struct rh_runs_meeting *met)
+{
+    return RH_RUNS_CHANGE(
+        runs, ADD_MET, rh_db_int((int64_t)met->candidate.id), rh_db_int(met->candidate.first),
+        rh_db_int(met->candidate.second), rh_db_int(met->counts[RH_MET_LOCKED] > 0),
+        rh_db_int(met->counts[RH_MET_UNLOCKED] > 0), rh_db_int(met->counts[RH_MET_ORDERED] > 0),
+        rh_db_int(met->counts[RH_MET_UNORDERED] > 0));
+}
+
+enum rh_status rh_runs_add_sights(struct rh_runs *runs, const struct rh_runs_sights *sights)
+{
+    enum rh_status status = RH_OK;
+    for (size_t i = 0; i < sights->met_count && status == RH_OK; i++)
+        status = add_meeting(runs, &sights->met[i]);
+    for (size_t i = 0; i < sights->ran_count && status == RH_OK; i++)
+        status = RH_RUNS_CHANGE(runs, ADD_SITE, rh_db_int(sights->ran[i].site),
+                                rh_db_int(sights->ran[i].in_threads));
+    return status;
+}
+
+/* --- reading --- */
+
+static bool take_met(const struct rh_db_statement *row, struct rh_runs_met *met)
+{
+    uint64_t raced;
+    met->candidate.id = (uint64_t)rh_db_column(row, 0).number;
+    if (!rh_db_take32(row, 1, RH_DB_LIMIT32, &met->candidate.first) ||
+        !rh_db_take32(row, 2, RH_DB_LIMIT32, &met->candidate.second) ||
+        !rh_db_take(row, 3, RH_DB_LIMIT64, &met->runs) ||
+        !rh_db_take(row, 4, RH_DB_LIMIT64, &met->locked) ||
+        !rh_db_take(row, 5, RH_DB_LIMIT64, &met->unlocked) ||
+        !rh_db_take(row, 6, RH_DB_LIMIT64, &met->ordered) ||
+        !rh_db_take(row, 7, RH_DB_LIMIT64, &met->unordered) ||
+        !rh_db_take(row, 8, RH_DB_LIMIT64, &raced))
+        return false;
+    met->has_raced = raced > 0;
+    return true;
+}
+
+/* Keys must rise: a damaged tree may repeat itself for ever. */
+static bool take_next_met(const struct rh_db_statement *row, struct rh_runs_met_vec *list,
+                          size_t from)
+{
+    struct rh_runs_met met;
+    if (!take_met(row, &met) ||
+        (list->len > from && (int64_t)rh_vec_last(list).candidate.id >= (int64_t)met.candidate.id))
+        return false;
+    rh_vec_push(list, met);
+    return true;
+}
+
+enum rh_status rh_runs_list_met(struct rh_runs *runs, struct rh_runs_met_vec *list)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_MET];
+    size_t from = list->len;
+    bool more;
+    enum rh_status status = rh_db_step(row, &more);
+    while (status == RH_OK && more)
+        status = take_next_met(row, list, from) ? rh_db_step(row, &more)
+                                                : rh_db_fail_damaged(runs->db, "met");
+    rh_db_reset(row);
+    return status;
+}
+
+static bool take_next_site(const struct rh_db_statement *row, struct rh_runs_site_vec *list,
+                           size_t from)
+{
+    struct rh_runs_site site;
+    if (!rh_db_take32(row, 0, RH_DB_LIMIT32, &site.number) ||
+        !rh_db_take(row, 1, RH_DB_LIMIT64, &site.runs) ||
+        !rh_db_take(row, 2, RH_DB_LIMIT64, &site.in_threads) ||
+        (list->len > from && rh_vec_last(list).number >= site.number))
+        return false;
+    rh_vec_push(list, site);
+    return true;
+}
+
+enum rh_status rh_runs_list_sites(struct rh_runs *runs, struct rh_runs_site_vec *list)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_SITES];
+    size_t from = list->len;
+    bool more;
+    enum rh_status status = rh_db_step(row, &more);
+    while (status == RH_OK && more)
+        status = take_next_site(row, list, from) ? rh_db_step(row, &more)
+                                                 : rh_db_fail_damaged(runs->db, "sites");
+    rh_db_reset(row);
+    return status;
+}
+
+enum rh_status rh_runs_count_met(struct rh_runs *runs, struct rh_runs_met_totals *totals)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_COUNT_MET];
+    bool more;
+    enum rh_status status = rh_db_step(row, &more);
+    if (status == RH_OK && !(more && rh_db_take(row, 0, RH_DB_LIMIT64, &totals->pairs) &&
+                             rh_db_take(row, 1, RH_DB_LIMIT64, &totals->unlocked) &&
+                             rh_db_take(row, 2, RH_DB_LIMIT64, &totals->unordered)))
+        status = rh_db_fail_damaged(runs->db, "met");
+    rh_db_reset(row);
+    return status;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which pairs of sites met and which sites ran: what completed runs showed adds up. */
+#include "store/runs.h"
+
+#include "store/runs_testing.h"
+
+static const uint64_t low = 7, high = UINT64_MAX - 7;
+
+static void complete_with(struct rh_runs *runs, const struct rh_runs_sights *sights)
+{
+    const struct rh_runs_end end = {.wall_ns = 1};
+    uint64_t run = begin_run(runs, NULL, 0);
+    assert_status(RH_OK, rh_runs_complete(runs, run, &end, NULL, 0, NULL, 0, sights));
+}
+
+/* Two runs: in the second, one of the pairs and one of the sites are missing. */
+static void complete_two(struct rh_runs *runs)
+{
+    struct rh_runs_meeting met[] = {
+        {{low, 3, 5}, {[RH_MET_ORDERED] = 900, [RH_MET_LOCKED] = 900}},
+        {{high, 8, 8}, {[RH_MET_UNORDERED] = 1, [RH_MET_UNLOCKED] = 1}},
+    };
+    struct rh_runs_ran ran[] = {{3, false}, {1u << 17, true}};
+    complete_with(runs, &(struct rh_runs_sights){met, 2, ran, 2});
+    met[0].counts[RH_MET_UNLOCKED] = 2;
+    ran[0].in_threads = true;
+    complete_with(runs, &(struct rh_runs_sights){met, 1, ran, 1});
+}
+
+static void assert_met(const struct rh_runs_met *met, const struct rh_runs_met *expected)
+{
+    assert_true(met->candidate.id == expected->candidate.id);
+    assert_int_equal(met->candidate.first, expected->candidate.first);
+    assert_int_equal(met->candidate.second, expected->candidate.second);
+    assert_int_equal(met->runs, expected->runs);
+    assert_int_equal(met->locked, expected->locked);
+    assert_int_equal(met->unlocked, expected->unlocked);
+    assert_int_equal(met->ordered, expected->ordered);
+    assert_int_equal(met->unordered, expected->unordered);
+    assert_int_equal(met->has_raced, expected->has_raced);
+}
+
+static void assert_two(struct rh_runs *runs, bool has_raced)
+{
+    struct rh_runs_met_vec met = RH_VEC_INIT;
+    struct rh_runs_site_vec sites = RH_VEC_INIT;
+    assert_status(RH_OK, rh_runs_list_met(runs, &met));
+    assert_status(RH_OK, rh_runs_list_sites(runs, &sites));
+    assert_int_equal(met.len, 2);
+    assert_met(
+        &met.data[0],
+        &(struct rh_runs_met){.candidate = {high, 8, 8}, .runs = 1, .unlocked = 1, .unordered = 1});
+    assert_met(&met.data[1], &(struct rh_runs_met){.candidate = {low, 3, 5},
+                                                   .runs = 2,
+                                                   .locked = 2,
+                                                   .unlocked = 1,
+                                                   .ordered = 2,
+                                                   .has_raced = has_raced});
+    assert_int_equal(sites.len, 2);
+    assert_int_equal(sites.data[0].number, 3);
+    assert_int_equal(sites.data[0].runs, 2);
+    assert_int_equal(sites.data[0].in_threads, 1);
+    assert_int_equal(sites.data[1].number, 1u << 17);
+    assert_int_equal(sites.data[1].runs, 1);
+    assert_int_equal(sites.data[1].in_threads, 1);
+    rh_vec_free(&met);
+    rh_vec_free(&sites);
+}
+
+static void runs_add_up(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    complete_two(runs);
+    assert_two(runs, false);
+    rh_runs_close(runs);
+    assert_status(RH_OK, rh_runs_open_existing(path, &runs));
+    assert_two(runs, false);
+    struct rh_runs_met_totals totals;
+    assert_status(RH_OK, rh_runs_count_met(runs, &totals));
+    assert_int_equal(totals.pairs, 2);
+    assert_int_equal(totals.unlocked, 2);
+    assert_int_equal(totals.unordered, 1);
+    rh_runs_close(runs);
+    free(path);
+}
+
+static void a_new_store_knows_of_nothing(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    struct rh_runs_met_vec met = RH_VEC_INIT;
+    struct rh_runs_site_vec sites = RH_VEC_INIT;
+    struct rh_runs_met_totals totals;
+    complete_with(runs, NULL);
+    assert_status(RH_OK, rh_runs_list_met(runs, &met));
+    assert_status(RH_OK, rh_runs_list_sites(runs, &sites));
+    assert_status(RH_OK, rh_runs_count_met(runs, &totals));
+    assert_int_equal(met.len + sites.len, 0);
+    assert_int_equal(totals.pairs + totals.unlocked + totals.unordered, 0);
+    rh_runs_close(runs);
+    free(path);
+}
+
+static void a_proved_race_shows(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    complete_two(runs);
+    run_once(runs, low, &(struct rh_runs_answer){.outcome = RH_OUTCOME_NO_RACE});
+    assert_two(runs, false);
+    run_once(runs, low, &(struct rh_runs_answer){.outcome = RH_OUTCOME_RACE, .raced[1] = true});
+    assert_two(runs, true);
+    rh_runs_close(runs);
+    free(path);
+}
+
+/* What a run that cannot be completed has shown does not count. */
+static void a_run_that_fails_adds_nothing(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    const struct rh_runs_meeting met = {{low, 3, 5}, {[RH_MET_LOCKED] = 1}};
+    const struct rh_runs_sights sights = {.met = &met, .met_count = 1};
+    const struct rh_runs_end end = {0};
+    complete_two(runs);
+    uint64_t run = begin_run(runs, NULL, 0);
+    assert_status(RH_ERR_INTERNAL, rh_runs_complete(runs, run, &end, &(struct rh_runs_answer){0}, 1,
+                                                    NULL, 0, &sights));
+    assert_two(runs, false);
+    rh_runs_close(runs);
+    free(path);
+}
+
+/* From the version before, which had neither table. */
+static void a_store_without_them_gets_them(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    run_once(runs, low, &(struct rh_runs_answer){.outcome = RH_OUTCOME_NO_RACE});
+    rh_runs_close(runs);
+    run_sql(path, "DROP TABLE met; DROP TABLE sites; PRAGMA user_version = 4");
+    runs = open_store(path);
+    assert_int_equal(count_runs(runs), 1);
+    complete_two(runs);
+    assert_two(runs, false);
+    rh_runs_close(runs);
+    assert_int_equal(ask_sql(path, "PRAGMA user_version"), RH_RUNS_VERSION);
+    assert_intact(path);
+    free(path);
+}
+
+static void damage_is_told(void **state)
+{
+    static const char *const damages[][2] = {
+        {"UPDATE met SET runs = -1", "damaged (met)"},
+        {"UPDATE met SET unlocked = 'x'", "damaged (met)"},
+        {"UPDATE met SET first = 4294967296", "damaged (met)"},
+        {"UPDATE sites SET runs = NULL", "damaged (sites)"},
+        {"UPDATE sites SET number = -number", "damaged (sites)"},
+    };
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        char *path = rh_format("%s/%zu.runs", (char *)*state, i);
+        struct rh_runs *runs = open_store(path);
+        struct rh_runs_met_vec met = RH_VEC_INIT;
+        struct rh_runs_site_vec sites = RH_VEC_INIT;
+        complete_two(runs);
+        rh_runs_close(runs);
+        run_sql(path, damages[i][0]);
+        runs = open_store(path);
+        enum rh_status status = rh_runs_list_met(runs, &met);
+        if (status == RH_OK)
+            status = rh_runs_list_sites(runs, &sites);
+        assert_status(RH_ERR_INPUT, status);
+        assert_non_null(strstr(rh_error_text(), damages[i][1]));
+        rh_runs_close(runs);
+        rh_vec_free(&met);
+        rh_vec_free(&sites);
+        free(path);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCRATCH_TEST(runs_add_up),
+        SCRATCH_TEST(a_new_store_knows_of_nothing),
+        SCRATCH_TEST(a_proved_race_shows),
+        SCRATCH_TEST(a_run_that_fails_adds_nothing),
+        SCRATCH_TEST(a_store_without_them_gets_them),
+        SCRATCH_TEST(damage_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
