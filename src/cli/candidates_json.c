@@ -25,21 +25,38 @@ static void put_side(struct rh_json *json, const char *name, const struct rh_sid
     rh_json_end_object(json);
 }
 
-static void put_candidate(struct rh_json *json, const struct rh_candidate *candidate)
+static void put_met(struct rh_json *json, const struct rh_runs_met *met)
+{
+    rh_json_key(json, "met");
+    rh_json_begin_object(json);
+    rh_members_number(json, "runs", met->runs);
+    rh_members_number(json, "locked", met->locked);
+    rh_members_number(json, "unlocked", met->unlocked);
+    rh_members_number(json, "ordered", met->ordered);
+    rh_members_number(json, "unordered", met->unordered);
+    rh_json_end_object(json);
+}
+
+/* A pair that the analysis ruled out has no group. */
+static void put_candidate(struct rh_json *json, const struct rh_candidate *candidate,
+                          const struct rh_runs_met *met)
 {
     const struct rh_sidecar_group *group = candidate->group;
     struct rh_strbuf why = RH_STRBUF_INIT;
-    rh_candidate_explain(group, candidate->first, candidate->second, &why);
+    if (group)
+        rh_candidate_explain(group, candidate->first, candidate->second, &why);
     rh_json_begin_object(json);
     put_id(json, "id", candidate->id);
     rh_members_text(json, "verdict", "unknown");
     put_side(json, "first", candidate->first, candidate->first_class);
     put_side(json, "second", candidate->second, candidate->second_class);
-    rh_members_number(json, "score", candidate->score);
-    rh_members_text(json, "why", rh_strbuf_text(&why));
-    rh_members_text(json, "object", group->object);
+    rh_members_number_if(json, "score", group, candidate->score);
+    rh_members_text(json, "why", group ? rh_strbuf_text(&why) : NULL);
+    rh_members_text(json, "object", group ? group->object : NULL);
     rh_json_key(json, "busy_wait");
-    rh_json_bool(json, group->flags & RH_GROUP_BUSY_WAIT);
+    rh_json_bool(json, group && group->flags & RH_GROUP_BUSY_WAIT);
+    if (met)
+        put_met(json, met);
     rh_json_end_object(json);
     rh_strbuf_release(&why);
 }
@@ -47,17 +64,18 @@ static void put_candidate(struct rh_json *json, const struct rh_candidate *candi
 static void put_candidates(struct rh_json *json, const struct rh_view *view)
 {
     struct rh_candidate candidate;
+    const struct rh_runs_met *met;
     rh_json_key(json, "candidates");
     rh_json_begin_array(json);
-    for (uint64_t i = 0; i < view->limit && rh_candidates_next(view->candidates, &candidate); i++)
-        put_candidate(json, &candidate);
+    for (uint64_t i = 0; i < view->limit && rh_view_next(view, i, &candidate, &met); i++)
+        put_candidate(json, &candidate, met);
     rh_json_end_array(json);
 }
 
 static void put_totals(struct rh_json *json, const struct rh_view *view)
 {
     struct rh_candidates_totals totals;
-    rh_candidates_count(view->candidates, &totals);
+    rh_view_count(view, &totals);
     rh_json_key(json, "totals");
     rh_json_begin_object(json);
     rh_members_number(json, "candidates", totals.candidates);

@@ -10,7 +10,7 @@
 static void print_summary(const struct rh_view *view, const struct rh_candidates_totals *totals)
 {
     rh_table_print_text(view->program, RH_COLOUR_BOLD, stdout, view->coloured);
-    if (totals->candidates == 0) {
+    if (totals->candidates == 0 && !view->observed) {
         printf(": no candidates\n");
         return;
     }
@@ -18,7 +18,10 @@ static void print_summary(const struct rh_view *view, const struct rh_candidates
            rh_table_choose(totals->candidates, "candidate", "candidates"), totals->sites,
            rh_table_choose(totals->sites, "site", "sites"), totals->groups,
            rh_table_choose(totals->groups, "group", "groups"));
-    if (totals->wanted != totals->candidates)
+    if (view->observed)
+        printf("; %" PRIu64 " %s met in runs", totals->wanted,
+               rh_table_choose(totals->wanted, "pair", "pairs"));
+    else if (totals->wanted != totals->candidates)
         printf("; %" PRIu64 " %s", totals->wanted,
                rh_table_choose(totals->wanted, "matches", "match"));
     putchar('\n');
@@ -33,11 +36,11 @@ static void print_head(const struct rh_view *view, const struct rh_candidate *ca
     snprintf(score, sizeof score, "score %u", candidate->score);
     printf("\n%" PRIu64 ". ", position);
     rh_table_print_text(score, RH_COLOUR_BOLD, stdout, view->coloured);
-    if (group->object) {
+    if (group && group->object) {
         printf(", ");
         rh_table_print_text(group->object, RH_COLOUR_NONE, stdout, view->coloured);
     }
-    if (group->flags & RH_GROUP_BUSY_WAIT) {
+    if (group && group->flags & RH_GROUP_BUSY_WAIT) {
         printf(", ");
         rh_table_print_text("busy wait", RH_COLOUR_YELLOW, stdout, view->coloured);
     }
@@ -65,8 +68,29 @@ static void add_side(const struct rh_view *view, struct rh_table *table,
     rh_strbuf_release(&text);
 }
 
+static void print_met(const struct rh_runs_met *met)
+{
+    printf("    met in %" PRIu64 " %s: unordered in %" PRIu64 ", without a common lock in %" PRIu64
+           ", with one in %" PRIu64 "\n",
+           met->runs, rh_table_choose(met->runs, "run", "runs"), met->unordered, met->unlocked,
+           met->locked);
+}
+
+static void print_why(const struct rh_view *view, const struct rh_candidate *candidate)
+{
+    struct rh_strbuf why = RH_STRBUF_INIT;
+    if (candidate->group)
+        rh_candidate_explain(candidate->group, candidate->first, candidate->second, &why);
+    else
+        rh_strbuf_add(&why, "no candidate: the analysis ruled it out");
+    printf("    ");
+    rh_table_print_text(rh_strbuf_text(&why), RH_COLOUR_DIM, stdout, view->coloured);
+    putchar('\n');
+    rh_strbuf_release(&why);
+}
+
 static void print_candidate(const struct rh_view *view, const struct rh_candidate *candidate,
-                            uint64_t position)
+                            const struct rh_runs_met *met, uint64_t position)
 {
     static const struct rh_table_column columns[7] = {{0}};
     struct rh_table table;
@@ -76,23 +100,21 @@ static void print_candidate(const struct rh_view *view, const struct rh_candidat
     add_side(view, &table, candidate->second, candidate->second_class);
     rh_table_print(&table, stdout, view->coloured);
     rh_table_release(&table);
-    struct rh_strbuf why = RH_STRBUF_INIT;
-    rh_candidate_explain(candidate->group, candidate->first, candidate->second, &why);
-    printf("    ");
-    rh_table_print_text(rh_strbuf_text(&why), RH_COLOUR_DIM, stdout, view->coloured);
-    putchar('\n');
-    rh_strbuf_release(&why);
+    print_why(view, candidate);
+    if (met)
+        print_met(met);
 }
 
 void rh_view_print_text(const struct rh_view *view)
 {
     struct rh_candidates_totals totals;
     struct rh_candidate candidate;
+    const struct rh_runs_met *met;
     uint64_t shown = 0;
-    rh_candidates_count(view->candidates, &totals);
+    rh_view_count(view, &totals);
     print_summary(view, &totals);
-    while (shown < view->limit && rh_candidates_next(view->candidates, &candidate))
-        print_candidate(view, &candidate, ++shown);
+    while (shown < view->limit && rh_view_next(view, shown, &candidate, &met))
+        print_candidate(view, &candidate, met, ++shown);
     if (shown < totals.wanted)
         printf("\n\u2026 and %" PRIu64 " more (--limit=0 shows all, --json for machines)\n",
                totals.wanted - shown);

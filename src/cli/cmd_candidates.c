@@ -13,6 +13,8 @@ enum { TEXT_LIMIT = 50 };
 struct options {
     bool json;
     bool filters;
+    bool observed;
+    const char *store;
     const char *symbols;
     const char *file;
     const char *function;
@@ -53,6 +55,12 @@ static enum rh_status check_options(const struct options *options)
     if (options->filters && options->why_not)
         return rh_fail(RH_ERR_USAGE, "--filters and --why-not do not go together (see 'racehive "
                                      "candidates --help')");
+    if (options->observed && (options->filters || options->why_not))
+        return rh_fail(RH_ERR_USAGE,
+                       "--observed cannot be used with %s (see 'racehive candidates --help')",
+                       options->filters ? "--filters" : "--why-not");
+    if (options->store && !options->observed)
+        return rh_fail(RH_ERR_USAGE, "--store needs --observed: only runs are kept in a store");
     if (options->line && !options->file)
         return rh_fail(RH_ERR_USAGE, "--line needs --file=GLOB: a line of which file?");
     return RH_OK;
@@ -78,31 +86,37 @@ static enum rh_status print_view(const struct rh_view *view, const struct option
 }
 
 static enum rh_status open_view(struct rh_view *view, const char *path,
-                                const struct options *options)
+                                const struct options *options, struct rh_observed_vec *observed)
 {
     enum rh_status status = rh_sidecar_open(path, &view->sidecar);
     if (status == RH_OK)
         status = rh_sidecar_check_analysed(view->sidecar);
     if (status != RH_OK)
         return status;
+    const char *recorded = rh_sidecar_get_meta(view->sidecar, RH_SIDECAR_META_PROGRAM);
+    view->program = recorded ? recorded : view->program;
     struct wish wish = {&view->locations, options};
     struct rh_candidates_filter filter = {wants_site, &wish};
     bool filtered = options->file || options->function;
-    return rh_candidates_open(view->sidecar, filtered ? &filter : NULL, &view->candidates);
+    status = rh_candidates_open(view->sidecar, filtered ? &filter : NULL, &view->candidates);
+    if (status != RH_OK || !options->observed)
+        return status;
+    view->observed = observed;
+    return rh_observed_load(view, options->store, filtered ? &filter : NULL, observed);
 }
 
 static enum rh_status list_candidates(const char *path, const char *operand,
                                       const struct options *options)
 {
     struct rh_view view = {.limit = choose_limit(options), .coloured = rh_cli_coloured(stdout)};
+    struct rh_observed_vec observed = RH_VEC_INIT;
     char *name = rh_path_basename(operand);
+    view.program = name;
     rh_locations_init(&view.locations);
-    enum rh_status status = open_view(&view, path, options);
-    if (status == RH_OK) {
-        const char *recorded = rh_sidecar_get_meta(view.sidecar, RH_SIDECAR_META_PROGRAM);
-        view.program = recorded ? recorded : name;
+    enum rh_status status = open_view(&view, path, options, &observed);
+    if (status == RH_OK)
         status = print_view(&view, options);
-    }
+    rh_vec_free(&observed);
     if (view.candidates)
         rh_candidates_close(view.candidates);
     if (view.sidecar)
@@ -133,6 +147,10 @@ enum rh_status rh_cmd_candidates(int argc, char **argv)
     struct options options = {.limit = UINT64_MAX};
     const struct rh_option table[] = {
         RH_OPTION_FLAG("json", &options.json, "print JSON; all candidates unless --limit is given"),
+        RH_OPTION_FLAG("observed", &options.observed,
+                       "only pairs that runs have shown to meet, most interesting first"),
+        RH_OPTION_STRING("store", &options.store, "PATH",
+                         "with --observed: the runs in PATH (default: of all detectors)"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
                          "read the candidates from FILE, the program's .racehive file"),
         RH_OPTION_STRING("file", &options.file, "GLOB",
@@ -160,6 +178,7 @@ enum rh_status rh_cmd_candidates(int argc, char **argv)
                     "  racehive candidates --file='queue*.c' --limit=0 ./bank\n"
                     "  racehive candidates --file=queue.c --line=41 ./bank\n"
                     "  racehive candidates --why-not queue.c:41 ./bank\n"
+                    "  racehive candidates --observed ./bank\n"
                     "  racehive candidates --json ./bank | jq '.candidates[].why'",
         .options = table,
     };

@@ -5,16 +5,38 @@
 
 #include "report/locations.h"
 #include "store/candidates.h"
+#include "store/runs.h"
+
+/* A pair of sites that runs have shown to meet; a candidate, or one that the analysis ruled out. */
+struct rh_observed {
+    struct rh_candidate candidate;
+    struct rh_runs_met met;
+};
+struct rh_observed_vec RH_VEC_BODY(struct rh_observed);
 
 /* A program's candidates, those that the user asked for, about to be shown. */
 struct rh_view {
     struct rh_sidecar *sidecar;
     struct rh_candidates *candidates;
+    const struct rh_observed_vec *observed; /* what to list; NULL: all candidates */
     struct rh_locations locations;
     const char *program; /* its name */
     uint64_t limit;      /* candidates to show at most */
     bool coloured;
 };
+
+/* What the view's runs have seen, most interesting first: unordered, without a common lock, the
+ * others. `store`: where the runs are; NULL: the usual places of all detectors. RH_ERR_NOT_FOUND if
+ * there are none. */
+enum rh_status rh_observed_load(const struct rh_view *view, const char *store,
+                                const struct rh_candidates_filter *filter,
+                                struct rh_observed_vec *observed);
+
+/* How much there is to list of all; and what is listed at a position, counted from 0: call it for
+ * one after the other. `*met` is NULL unless only observed pairs are listed. */
+void rh_view_count(const struct rh_view *view, struct rh_candidates_totals *totals);
+bool rh_view_next(const struct rh_view *view, uint64_t position, struct rh_candidate *candidate,
+                  const struct rh_runs_met **met);
 
 void rh_view_print_text(const struct rh_view *view);
 

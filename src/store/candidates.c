@@ -247,6 +247,63 @@ bool rh_candidates_next(struct rh_candidates *c, struct rh_candidate *candidate)
     return false;
 }
 
+/* --- looking up --- */
+
+static void index_pairs(struct rh_candidates *c)
+{
+    if (c->is_indexed)
+        return;
+    c->is_indexed = true;
+    rh_vec_each (struct member, member, &c->members)
+        rh_map_put(&c->class_of, member->site->number, member->class_number);
+    rh_vec_each (struct rh_sidecar_group, group, &c->groups) {
+        uint64_t before = 0;
+        rh_map_get(&c->last_group, group->first, &before);
+        rh_vec_push(&c->before, (size_t)before);
+        rh_map_put(&c->last_group, group->first, c->before.len);
+    }
+}
+
+static const struct rh_sidecar_group *find_group(const struct rh_candidates *c, uint32_t a,
+                                                 uint32_t b)
+{
+    uint64_t at = 0;
+    rh_map_get(&c->last_group, a < b ? a : b, &at);
+    for (; at > 0; at = c->before.data[at - 1]) {
+        const struct rh_sidecar_group *group = &c->groups.data[at - 1];
+        if (rh_packed_has(group->partners, group->partners_len, a < b ? b : a))
+            return group;
+    }
+    return NULL;
+}
+
+bool rh_candidates_find(struct rh_candidates *c, const struct rh_sidecar_site *a,
+                        const struct rh_sidecar_site *b, struct rh_candidate *candidate)
+{
+    static const struct rh_sidecar_class no_class = {.threads = "", .locks = ""};
+    bool in_order = rh_sidecar_compare_places(a, b) <= 0;
+    const struct rh_sidecar_site *first = in_order ? a : b, *second = in_order ? b : a;
+    uint64_t classes[2];
+    index_pairs(c);
+    bool has_first = rh_map_get(&c->class_of, first->number, &classes[0]);
+    bool has_second = rh_map_get(&c->class_of, second->number, &classes[1]);
+    *candidate = (struct rh_candidate){
+        .id = rh_candidate_id(first, second),
+        .first = first,
+        .second = second,
+        .first_class = has_first ? &c->classes.data[classes[0]].row : &no_class,
+        .second_class = has_second ? &c->classes.data[classes[1]].row : &no_class,
+    };
+    if (!has_first || !has_second || !rh_kinds_conflict(first->access, second->access))
+        return false;
+    candidate->group = find_group(c, (uint32_t)classes[0], (uint32_t)classes[1]);
+    if (!candidate->group)
+        return false;
+    bool same = rh_candidate_names_same_member(candidate->group, first, second);
+    candidate->score = rh_score_candidate(candidate->group->score, same);
+    return true;
+}
+
 /* --- counting --- */
 
 void rh_candidates_count(const struct rh_candidates *c, struct rh_candidates_totals *totals)

@@ -95,6 +95,12 @@ void rh_candidates_restart(struct rh_candidates *candidates,
 /* Stores the next candidate; false at the end. */
 bool rh_candidates_next(struct rh_candidates *candidates, struct rh_candidate *candidate);
 
+/* The candidate of two sites, given in any order, whatever the filter wants. False if the analysis
+ * has left no candidate of them: then the group is NULL and the score 0. A site that is in no class
+ * has one without names. */
+bool rh_candidates_find(struct rh_candidates *candidates, const struct rh_sidecar_site *a,
+                        const struct rh_sidecar_site *b, struct rh_candidate *candidate);
+
 /* Counted from the sizes of the classes, not by walking. */
 void rh_candidates_count(const struct rh_candidates *candidates,
                          struct rh_candidates_totals *totals);

@@ -4,6 +4,7 @@
 #ifndef RH_STORE_CANDIDATES_INTERNAL_H
 #define RH_STORE_CANDIDATES_INTERNAL_H
 
+#include "base/map.h"
 #include "base/packed.h"
 #include "base/vec.h"
 #include "store/candidates.h"
@@ -52,6 +53,11 @@ struct rh_candidates {
     RH_VEC(struct rh_sidecar_group) groups;
     RH_VEC(struct portion) portions; /* best first */
     RH_VEC(uint32_t) wanted;         /* places in their class, class by class, rising */
+    /* For looking up a pair; made when that is asked for first. */
+    bool is_indexed;
+    struct rh_map class_of;   /* number of a site -> its class */
+    struct rh_map last_group; /* class -> position of the last group that it is first of, plus 1 */
+    RH_VEC(size_t) before;    /* by group: the same class's group before it, plus 1, or 0 */
     /* Where the walk is: the next pair to look at. */
     size_t portion;
     struct rh_packed_walk partners;

@@ -279,5 +279,8 @@ void rh_candidates_close(struct rh_candidates *c)
     rh_vec_free(&c->portions);
     rh_vec_free(&c->by_name);
     rh_vec_free(&c->wanted);
+    rh_vec_free(&c->before);
+    rh_map_release(&c->class_of);
+    rh_map_release(&c->last_group);
     free(c);
 }

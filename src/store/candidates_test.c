@@ -235,6 +235,31 @@ static void assert_walk(const struct program *p, struct rh_candidates *candidate
     assert_totals(p, candidates, walked);
 }
 
+/* Looked up in either order, whatever is wanted. */
+static void assert_found(const struct program *p, struct rh_candidates *candidates)
+{
+    for (uint32_t a = 0; a < p->site_count; a++) {
+        for (uint32_t b = 0; b < p->site_count; b++) {
+            struct rh_candidate got;
+            uint32_t group = group_of_pair(p, a, b);
+            bool found = rh_candidates_find(candidates, &p->sites[a], &p->sites[b], &got);
+            assert_int_equal(found, group != NO_GROUP);
+            assert_true(rh_candidate_id(&p->sites[b], &p->sites[a]) == got.id);
+            assert_true(rh_sidecar_compare_places(got.first, got.second) <= 0);
+            assert_int_equal(got.first->number + got.second->number, a + b);
+            bool has_class = p->class_of[got.first->number] != p->class_count;
+            assert_string_equal(got.first_class->threads, has_class ? "main" : "");
+            if (!found) {
+                assert_true(!got.group && got.score == 0);
+                continue;
+            }
+            assert_int_equal(got.group->number, group);
+            assert_int_equal(got.score, expected_score(&got));
+            assert_int_equal(got.second_class->number, p->class_of[got.second->number]);
+        }
+    }
+}
+
 static void every_pair_comes_once_and_no_other(void **state)
 {
     enum { ROUNDS = 300 };
@@ -253,6 +278,7 @@ static void every_pair_comes_once_and_no_other(void **state)
         p->wanted = UINT64_MAX;
         rh_candidates_restart(candidates, NULL);
         assert_walk(p, candidates);
+        assert_found(p, candidates);
         rh_candidates_close(candidates);
         rh_sidecar_close(sidecar);
     }

@@ -25,6 +25,7 @@ struct making {
     struct rh_runs_answer answer;
     struct rh_runs_end end;
     struct rh_runs_finding race;
+    uint32_t met[RH_MET_COUNTS];
 };
 
 /* Libraries that are not there any more. */
@@ -140,6 +141,19 @@ static void say_common(struct making *m)
     put_lock(m, 1, 9);
 }
 
+static void say_met_locked(struct making *m)
+{
+    m->met[RH_MET_LOCKED] = m->met[RH_MET_ORDERED] = 1;
+}
+static void say_met_unlocked(struct making *m)
+{
+    m->met[RH_MET_UNLOCKED] = m->met[RH_MET_ORDERED] = 1;
+}
+static void say_met_unordered(struct making *m)
+{
+    m->met[RH_MET_UNLOCKED] = m->met[RH_MET_UNORDERED] = 1;
+}
+
 static void say_libc0(struct making *m)
 {
     put_frame(m, 0, LIBC);
@@ -153,17 +167,30 @@ static const struct word {
     const char *name;
     void (*say)(struct making *m);
 } words[] = {
-    {"race", say_race},           {"no_race", say_no_race},
-    {"timeout", say_timeout},     {"not_seen", say_not_seen},
-    {"exhausted", say_exhausted}, {"apart", say_apart},
-    {"suspected", say_suspected}, {"alternate", say_alternate},
-    {"collision", say_collision}, {"lost", say_lost},
-    {"crash", say_crash},         {"hang", say_hang},
-    {"main", say_main},           {"stack", say_stack},
-    {"lock0", say_lock0},         {"lock1", say_lock1},
-    {"common", say_common},       {"libc0", say_libc0},
-    {"ghost0", say_ghost0},       {"uninstrumented", say_uninstrumented},
+    {"race", say_race},
+    {"no_race", say_no_race},
+    {"timeout", say_timeout},
+    {"not_seen", say_not_seen},
+    {"exhausted", say_exhausted},
+    {"apart", say_apart},
+    {"suspected", say_suspected},
+    {"alternate", say_alternate},
+    {"collision", say_collision},
+    {"lost", say_lost},
+    {"crash", say_crash},
+    {"hang", say_hang},
+    {"main", say_main},
+    {"stack", say_stack},
+    {"lock0", say_lock0},
+    {"lock1", say_lock1},
+    {"common", say_common},
+    {"libc0", say_libc0},
+    {"ghost0", say_ghost0},
+    {"uninstrumented", say_uninstrumented},
     {"watched", say_watched},
+    {"met_locked", say_met_locked},
+    {"met_unlocked", say_met_unlocked},
+    {"met_unordered", say_met_unordered},
 };
 
 static void put_offset(struct making *m, const char *word)
@@ -262,7 +289,11 @@ static enum rh_status complete(struct rh_runs *runs, struct making *m)
         return status;
     if (m->has_uninstrumented)
         return complete_with_uninstrumented(runs, run, m);
-    return rh_runs_complete(runs, run, &m->end, &m->answer, 1, &m->race, has_race, NULL);
+    struct rh_runs_meeting meeting = {.candidate = m->candidate};
+    memcpy(meeting.counts, m->met, sizeof m->met);
+    bool has_met = m->met[RH_MET_ORDERED] || m->met[RH_MET_UNORDERED];
+    const struct rh_runs_sights sights = {.met = &meeting, .met_count = has_met};
+    return rh_runs_complete(runs, run, &m->end, &m->answer, 1, &m->race, has_race, &sights);
 }
 
 static enum rh_status make_run(struct rh_runs *runs, struct rh_sidecar *sidecar,
