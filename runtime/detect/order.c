@@ -2,6 +2,7 @@
 /* Happens-before on demand: see order.h. Runs in hooks and in wrappers: no lock, no libc. */
 #include "order.h"
 
+#include "scout/sync_rules.h"
 #include "state.h"
 #include "sys.h"
 
@@ -291,27 +292,15 @@ static uint64_t bits_of(uintptr_t object)
 
 /* --- events --- */
 
-/* What a thread does with an object: whom it gives to and takes from. */
-static const struct exchange {
-    uint8_t gives, takes;
-} exchanges[RT_SYNC_COUNT] = {
-#define EXCHANGE(id, name, releases, acquires) [RT_SYNC_##id] = {releases, acquires},
-    RT_SYNCS(EXCHANGE)
-#undef EXCHANGE
-};
-
-/* Readers of a rwlock do not order each other: what they give is kept apart, for writers. */
-enum { READERS = 8 };
-
 static bool sync_rwlock(struct rt_thread *self, enum rt_sync what, uintptr_t object)
 {
     uint64_t known = atomic_load(&rt_knowledge_of(self)->known);
     switch (what) {
     case RT_SYNC_RWLOCK_READ_UNLOCK:
-        give(object + READERS, known);
+        give(object + RT_RWLOCK_READERS, known);
         return true;
     case RT_SYNC_RWLOCK_WRITE:
-        learn(self, bits_of(object + READERS));
+        learn(self, bits_of(object + RT_RWLOCK_READERS));
         return false;
     default:
         return false;
@@ -353,20 +342,11 @@ void rt_order_sync(struct rt_thread *self, enum rt_sync what, const volatile voi
         at = granule(at);
     if (sync_rwlock(self, what, at))
         return;
-    if (exchanges[what].takes)
+    struct rt_exchange exchange = rt_exchange_of(what);
+    if (exchange.takes)
         learn(self, bits_of(at));
-    if (exchanges[what].gives)
+    if (exchange.gives)
         give(at, atomic_load(&rt_knowledge_of(self)->known));
-}
-
-static bool releases(uint8_t order)
-{
-    return order == RH_MO_RELEASE || order == RH_MO_ACQ_REL || order == RH_MO_SEQ_CST;
-}
-
-static bool acquires(uint8_t order)
-{
-    return order == RH_MO_ACQUIRE || order == RH_MO_ACQ_REL || order == RH_MO_SEQ_CST;
 }
 
 /* A relaxed store gives what was known at the last release fence. Words only grow, so a release
@@ -377,13 +357,13 @@ void rt_order_before(struct rt_thread *self, const struct rt_access *a)
         return;
     struct rt_knowledge *k = rt_knowledge_of(self);
     if (a->kind == RH_ACCESS_FENCE) {
-        if (releases(a->order))
+        if (rt_order_releases(a->order))
             atomic_store(&k->released, atomic_load(&k->known));
         return;
     }
     if (a->kind == RH_ACCESS_ATOMIC_READ)
         return;
-    give(granule(a->address), atomic_load(releases(a->order) ? &k->known : &k->released));
+    give(granule(a->address), atomic_load(rt_order_releases(a->order) ? &k->known : &k->released));
 }
 
 /* A relaxed load brings what the next acquire fence makes known. A fence that also releases gives
@@ -395,14 +375,14 @@ void rt_order_after(struct rt_thread *self, const struct rt_access *a)
         return;
     struct rt_knowledge *k = rt_knowledge_of(self);
     if (a->kind == RH_ACCESS_FENCE) {
-        if (acquires(a->order))
+        if (rt_order_acquires(a->order))
             learn(self, atomic_load(&k->pending));
-        if (releases(a->order))
+        if (rt_order_releases(a->order))
             atomic_store(&k->released, atomic_load(&k->known));
         return;
     }
     uint64_t bits = bits_of(granule(a->address));
-    if (acquires(a->order))
+    if (rt_order_acquires(a->order))
         learn(self, bits);
     else if (bits)
         atomic_fetch_or(&k->pending, bits);

@@ -406,11 +406,11 @@ static void use_atomic(struct world *w, struct actor *a)
         atomic_at(w, at, size, (uint8_t)(RH_ACCESS_ATOMIC_READ + kind), order);
     rt_order_before(a->fake, &access);
     if (kind != 1) {
-        load_bytes(w, at, size, acquires(order) ? a->now : a->pending);
+        load_bytes(w, at, size, rt_order_acquires(order) ? a->now : a->pending);
         rt_order_after(a->fake, &access);
     }
     if (kind != 0)
-        store_bytes(w, a, at, size, releases(order) ? a->now : a->released, kind == 2);
+        store_bytes(w, a, at, size, rt_order_releases(order) ? a->now : a->released, kind == 2);
 }
 
 static void fence(struct world *w, struct actor *a)
@@ -419,11 +419,11 @@ static void fence(struct world *w, struct actor *a)
     uint8_t order = orders[choose(w, 4)];
     struct rt_access access = {.kind = RH_ACCESS_FENCE, .order = order};
     rt_order_before(a->fake, &access);
-    if (acquires(order)) {
+    if (rt_order_acquires(order)) {
         join_all(a->now, a->pending);
         rt_order_after(a->fake, &access);
     }
-    if (releases(order))
+    if (rt_order_releases(order))
         memcpy(a->released, a->now, sizeof a->now);
 }
 
