@@ -24,11 +24,16 @@ static void tell_collision(struct rt_thread *self, const struct rt_visit *v,
     rt_plan_note(v->index, RH_SEEN_MEET | RH_SEEN_THREADS);
 }
 
-void rt_judge_meeting(struct rt_thread *self, const struct rt_visit *v)
+static void judge_meeting(struct rt_thread *self, const struct rt_visit *v, uint64_t limit)
 {
     struct rt_meeting meeting;
-    if (rt_pause_meet(self, v->index, v->other, v->access, &meeting))
+    if (rt_pause_meet(self, v->index, v->other, v->access, limit, &meeting))
         tell_collision(self, v, &meeting);
+}
+
+void rt_judge_meeting(struct rt_thread *self, const struct rt_visit *v)
+{
+    judge_meeting(self, v, RT_ANY_MOMENT);
 }
 
 /* --- order --- */
@@ -43,21 +48,50 @@ static void tell_unordered(struct rt_thread *self, const struct rt_visit *v,
         rt_plan_count(&rt_plan_result(v->index)->raced[rt_plan_order_if_second(v)]);
 }
 
-void rt_judge_order(struct rt_thread *self, const struct rt_visit *v)
+static void judge_order(struct rt_thread *self, const struct rt_visit *v, uint64_t limit)
 {
     struct rt_order_answer answer;
-    rt_order_ask(self, v->index, v->other, v->access, &answer);
+    rt_order_ask(self, v->index, v->other, v->access, limit, &answer);
     if (answer.ordered)
         rt_plan_count(&rt_plan_result(v->index)->ordered[rt_plan_order_if_second(v)]);
     if (answer.raced)
         tell_unordered(self, v, &answer.first);
 }
 
+void rt_judge_order(struct rt_thread *self, const struct rt_visit *v)
+{
+    judge_order(self, v, RT_ANY_MOMENT);
+}
+
+/* --- atomics that may acquire --- */
+
 static bool comes_back(const struct rt_access *a)
 {
     const struct rt_image *image = a->image->runtime;
     return image->after_key[a->site] != RT_NO_KEY;
 }
+
+static void enter(struct rt_thread *self, const struct rt_access *a)
+{
+    rt_state_of(self)->entered =
+        (struct rt_entered){a->image, a->site, atomic_load(&rt_order_moment)};
+}
+
+void rt_judge_after(struct rt_thread *self, const struct rt_visit *v)
+{
+    struct rt_entered entered = rt_state_of(self)->entered;
+    if (entered.image != v->access->image || entered.site != v->access->site)
+        return;
+    judge_meeting(self, v, entered.moment);
+    judge_order(self, v, entered.moment);
+}
+
+void rt_judge_leave(struct rt_thread *self)
+{
+    rt_state_of(self)->entered.image = NULL;
+}
+
+/* --- the hook before an access --- */
 
 void rt_judge_before(struct rt_thread *self, const struct rt_visit *v,
                      void (*pause)(struct rt_thread *, const struct rt_visit *))
@@ -69,6 +103,8 @@ void rt_judge_before(struct rt_thread *self, const struct rt_visit *v,
         pause(self, v);
     if (rt_order_track(self, v->index, v->side, v->access))
         rt_plan_count(&rt_plan_result(v->index)->tracked);
+    if (comes_back(v->access))
+        enter(self, v->access);
 }
 
 void rt_judge_context(struct rt_thread *self, const struct rt_visit *v)

@@ -15,6 +15,13 @@ struct rt_open_access {
     uintptr_t address;
 };
 
+/* Of a thread: the atomic that it is in, between its two hooks, and the moment before it. */
+struct rt_entered {
+    struct rh_image *image; /* NULL: none */
+    uint32_t site;
+    uint64_t moment;
+};
+
 /* A thread that is paused before the other side's access: a collision. */
 RT_HIDDEN void rt_judge_meeting(struct rt_thread *self, const struct rt_visit *v);
 
@@ -23,10 +30,17 @@ RT_HIDDEN void rt_judge_order(struct rt_thread *self, const struct rt_visit *v);
 
 /* The whole stage of order before an access: what it meets and what it is compared with, and it is
  * tracked itself. An atomic that acquires is ordered behind what it acquires from: it is compared
- * by rt_judge_order when it has. `pause` runs between comparing and tracking; NULL if nothing does.
+ * by rt_judge_after when it has. `pause` runs between comparing and tracking; NULL if nothing does.
  */
 RT_HIDDEN void rt_judge_before(struct rt_thread *self, const struct rt_visit *v,
                                void (*pause)(struct rt_thread *, const struct rt_visit *));
+
+/* After an atomic that may acquire: what was there when it was entered is judged. Who came later
+ * may have acquired from it, and has judged for himself. Nothing is judged of an atomic whose hook
+ * before did not run, or in which a signal handler entered another. */
+RT_HIDDEN void rt_judge_after(struct rt_thread *self, const struct rt_visit *v);
+/* The last step of the hook after an atomic. */
+RT_HIDDEN void rt_judge_leave(struct rt_thread *self);
 
 /* Of a masked access nobody knows which bytes it touches. */
 static inline bool rt_judge_knows_bytes(const struct rt_access *a)

@@ -21,6 +21,12 @@ static void visit_before(struct rt_thread *self, const struct rt_visit *v)
 static void visit_after(struct rt_thread *self, const struct rt_visit *v)
 {
     if (rt_judge_knows_bytes(v->access))
+        rt_judge_after(self, v);
+}
+
+static void visit_gone(struct rt_thread *self, const struct rt_visit *v)
+{
+    if (rt_judge_knows_bytes(v->access))
         rt_judge_order(self, v);
 }
 
@@ -35,13 +41,14 @@ static void litehb_after(struct rt_thread *self, const struct rt_access *a)
 {
     rt_order_after(self, a);
     rt_plan_visit(self, a, visit_after);
+    rt_judge_leave(self);
 }
 
 static void litehb_gone(struct rt_thread *self, uintptr_t start, size_t size)
 {
     struct rt_access a;
     if (rt_judge_close(self, start, size, &a))
-        rt_plan_visit(self, &a, visit_after);
+        rt_plan_visit(self, &a, visit_gone);
     rt_order_gone(start, size);
 }
 

@@ -17,6 +17,7 @@ struct track {
     _Atomic uint32_t serial;
     uint32_t task;
     uint32_t side;
+    uint64_t began; /* a moment */
     struct rt_witness witness;
     _Atomic uint32_t touched_count;
     _Atomic uint16_t touched[TOUCHED];
@@ -28,6 +29,8 @@ static _Atomic uint64_t used;         /* tracks that are taken */
 static _Atomic uint64_t live;         /* tracks that can be asked about */
 static _Atomic uint64_t of_task[RH_MAX_TASKS];
 static _Atomic bool is_allowed;
+
+_Atomic uint64_t rt_order_moment;
 
 void (*rt_order_learned)(uint32_t task);
 
@@ -181,6 +184,7 @@ bool rt_order_track(struct rt_thread *self, uint32_t task, enum rt_side side,
     uint64_t bit = 1ull << index;
     track->task = task;
     track->side = side;
+    track->began = atomic_fetch_add(&rt_order_moment, 1);
     rt_witness_take(self, a, &track->witness);
     /* What came late, when the last track had ended: kept, it would be in those words for good, and
      * they are those of the objects that are used most. */
@@ -434,13 +438,13 @@ static bool claim(uint32_t index, uint32_t serial, struct rt_witness *first)
 }
 
 void rt_order_ask(struct rt_thread *self, uint32_t task, enum rt_side other,
-                  const struct rt_access *a, struct rt_order_answer *answer)
+                  const struct rt_access *a, uint64_t limit, struct rt_order_answer *answer)
 {
     answer->ordered = 0;
     answer->raced = false;
     for (uint64_t bits = atomic_load(&of_task[task]); bits; bits &= bits - 1) {
         uint32_t index = bit_index(bits), serial;
-        if (!read_match(index, self->id, task, other, a, &serial))
+        if (!read_match(index, self->id, task, other, a, &serial) || tracks[index].began >= limit)
             continue;
         bool knows = atomic_load(&rt_knowledge_of(self)->known) & 1ull << index;
         if (atomic_load(&tracks[index].serial) != serial)

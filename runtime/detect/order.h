@@ -32,6 +32,15 @@ struct rt_knowledge {
     _Atomic uint64_t pending;  /* its next acquire fence will bring */
 };
 
+/*
+ * A moment: how many tracks and pauses have begun; each takes the next number as it begins. Threads
+ * run between the hook before an atomic and the hook after it. Whoever acquires from the atomic and
+ * then begins a track or a pause takes no smaller number than the moment read before the atomic. So
+ * only what has a smaller one was there before the atomic, and is not ordered behind it.
+ */
+#define RT_ANY_MOMENT UINT64_MAX
+extern RT_HIDDEN _Atomic uint64_t rt_order_moment;
+
 /* Which of a candidate's two sites an access is at. */
 enum rt_side { RT_SIDE_FIRST, RT_SIDE_SECOND };
 
@@ -47,14 +56,16 @@ RT_HIDDEN void rt_order_widen(void);
 RT_HIDDEN bool rt_order_track(struct rt_thread *self, uint32_t task, enum rt_side side,
                               const struct rt_access *a);
 
-/* What is to be said of an access and the tracks of a task's other side that it meets. */
+/* What is to be said of an access and the tracks of a task's other side that it meets, of those
+ * that began before the moment `limit`. */
 struct rt_order_answer {
     uint32_t ordered; /* tracks that the thread had learned of */
     bool raced;       /* at least one that it had not: `first` is it, and its track has ended */
     struct rt_witness first;
 };
 RT_HIDDEN void rt_order_ask(struct rt_thread *self, uint32_t task, enum rt_side other,
-                            const struct rt_access *a, struct rt_order_answer *answer);
+                            const struct rt_access *a, uint64_t limit,
+                            struct rt_order_answer *answer);
 /* Whether the task has a track of this side, by another thread, that the access overlaps. */
 RT_HIDDEN bool rt_order_has(const struct rt_thread *self, uint32_t task, enum rt_side side,
                             const struct rt_access *a);

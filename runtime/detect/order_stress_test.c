@@ -55,7 +55,7 @@ static bool ask(struct worker *w, uint32_t task, enum rt_side other, const void 
 {
     struct rt_access a = {.kind = RH_ACCESS_WRITE, .address = (uintptr_t)at, .size = 8};
     struct rt_order_answer answer;
-    rt_order_ask(w->self, task, other, &a, &answer);
+    rt_order_ask(w->self, task, other, &a, RT_ANY_MOMENT, &answer);
     atomic_fetch_add_explicit(&stress.asked, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&stress.ordered, answer.ordered, memory_order_relaxed);
     return answer.raced;

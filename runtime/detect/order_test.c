@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests of happens-before on demand against a reference with full vector clocks, by thousands of
- * random sequences of everything that may happen to threads, objects and tracks.
+ * random sequences of everything that may happen to threads, objects and tracks. Other threads
+ * run between the hook before an atomic, the atomic and the hook after it.
  *
  * There are two references. The *strict* one has the rules of C17, for each byte of an atomic: what
  * it calls ordered must never be called a race. The *loose* one also knows what order.c says of
@@ -34,6 +35,7 @@ static void track(struct world *w, struct actor *a)
     access.site = ++w->last_site;
     w->sites[access.site].life = a->life;
     w->sites[access.site].epoch = a->now[STRICT].at[a->life];
+    w->sites[access.site].known = a->now[STRICT];
     w->may_end = true; /* to make room */
     sums.tracked += rt_order_track(a->fake, choose(w, TASKS), (enum rt_side)choose(w, 2), &access);
 }
@@ -43,9 +45,16 @@ static bool is_ordered(const struct world *w, const struct actor *a, uint32_t si
     return a->now[rule].at[w->sites[site].life] >= w->sites[site].epoch;
 }
 
-/* How many tracks the access meets, and how many of these the loose reference calls unordered. */
+/* Whether the atomic that the actor is in, or was last, comes before a tracked access. */
+static bool is_atomic_before(const struct world *w, const struct actor *a, uint32_t site)
+{
+    return w->sites[site].known.at[a->life] >= a->atomic_epoch;
+}
+
+/* How many tracks the access meets of those that began before the moment, and how many of these the
+ * loose reference calls unordered. */
 static uint32_t expect(const struct world *w, const struct actor *a, uint32_t task, uint32_t side,
-                       const struct rt_access *access, uint32_t *unordered)
+                       const struct rt_access *access, uint64_t limit, uint32_t *unordered)
 {
     uint32_t matches = 0;
     *unordered = 0;
@@ -55,6 +64,10 @@ static uint32_t expect(const struct world *w, const struct actor *a, uint32_t ta
             tracks[i].side != side || t->thread == a->life ||
             !rt_overlaps(t->address, t->size, access->address, access->size))
             continue;
+        if (tracks[i].began >= limit) {
+            sums.late++;
+            continue;
+        }
         matches++;
         *unordered += !is_ordered(w, a, t->site.site, LOOSE);
     }
@@ -78,14 +91,16 @@ static struct rt_access any_question(struct world *w, uint32_t *task, uint32_t *
     return access;
 }
 
-static void ask(struct world *w, struct actor *a)
+/* False if no race was found. */
+static bool ask_before(struct world *w, struct actor *a, uint64_t limit,
+                       struct rt_order_answer *found)
 {
     uint32_t task, side, unordered;
     struct rt_access access = any_question(w, &task, &side);
-    uint32_t matches = expect(w, a, task, side, &access, &unordered);
+    uint32_t matches = expect(w, a, task, side, &access, limit, &unordered);
     struct rt_order_answer answer;
-    CHECK(w, rt_order_has(a->fake, task, side, &access) == (matches > 0));
-    rt_order_ask(a->fake, task, side, &access, &answer);
+    CHECK(w, limit != RT_ANY_MOMENT || rt_order_has(a->fake, task, side, &access) == (matches > 0));
+    rt_order_ask(a->fake, task, side, &access, limit, &answer);
     w->may_end = true;
     sums.asked += matches;
     sums.raced += answer.raced;
@@ -93,11 +108,34 @@ static void ask(struct world *w, struct actor *a)
     CHECK(w, answer.ordered <= matches);
     CHECK(w, answer.ordered >= matches - unordered);
     sums.missed += answer.ordered - (matches - unordered);
+    *found = answer;
     if (!answer.raced)
-        return;
+        return false;
     CHECK(w, !is_ordered(w, a, answer.first.site.site, STRICT));
     CHECK(w, !is_ordered(w, a, answer.first.site.site, LOOSE));
     CHECK(w, rt_overlaps(answer.first.address, answer.first.size, access.address, access.size));
+    return true;
+}
+
+static void ask(struct world *w, struct actor *a)
+{
+    struct rt_order_answer answer;
+    ask_before(w, a, RT_ANY_MOMENT, &answer);
+}
+
+/* An atomic that others have been ordered behind meanwhile. */
+static void go_on(struct world *w, struct actor *a)
+{
+    struct rt_order_answer answer;
+    if (a->progress == ENTERED) {
+        do_atomic(w, a);
+        return;
+    }
+    leave_atomic(w, a);
+    if (ask_before(w, a, a->moment, &answer)) {
+        sums.atomics_raced++;
+        CHECK(w, !is_atomic_before(w, a, answer.first.site.site));
+    }
 }
 
 static void give_back(struct world *w, struct actor *a)
@@ -198,14 +236,17 @@ enum { KINDS = sizeof steps / sizeof steps[0] };
 
 static void take_step(struct world *w)
 {
-    struct actor *a = any_in(w, RT_THREAD_RUNNING);
+    struct actor *busy = any_in_atomic(w), *a = any_in(w, RT_THREAD_RUNNING);
+    bool goes_on = busy && (!a || choose(w, 4) == 0);
+    if (goes_on)
+        a = busy;
     if (!a) {
         leave_some(w, NULL);
         return;
     }
     struct picture before = look();
     w->may_end = false;
-    steps[choose(w, KINDS)](w, a);
+    (goes_on ? go_on : steps[choose(w, KINDS)])(w, a);
     if (!w->may_end)
         check_ends(w, &before);
     if (a->life)
@@ -266,6 +307,7 @@ static void test_against_vector_clocks(void **state)
         "wrongly)\n",
         sums.tracked, sums.asked, sums.raced, sums.ordered, sums.missed, sums.learned, sums.early);
     assert_true(sums.raced > 10000 && sums.ordered > 10000 && sums.learned > 1000);
+    assert_true(sums.atomics_raced > 1000 && sums.late > 1000);
     assert_true(sums.told_learned >= sums.learned);
     assert_true(sums.missed * 500 < sums.raced);
     assert_true(sums.early * 500 < sums.learned);
@@ -302,7 +344,7 @@ static int tear_down(void **state)
 static bool races(struct rt_thread *self, const struct rt_access *a)
 {
     struct rt_order_answer answer;
-    rt_order_ask(self, 0, RT_SIDE_FIRST, a, &answer);
+    rt_order_ask(self, 0, RT_SIDE_FIRST, a, RT_ANY_MOMENT, &answer);
     return answer.raced;
 }
 
@@ -409,7 +451,7 @@ static void test_covered(void **state)
         rt_order_track(&fakes[0], 0, RT_SIDE_FIRST, &a);
         assert_int_equal(count_bits(atomic_load(&used)), 1);
     }
-    rt_order_ask(&fakes[1], 0, RT_SIDE_FIRST, &a, &answer);
+    rt_order_ask(&fakes[1], 0, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &answer);
     assert_true(answer.raced);
     assert_in_range(answer.first.site.site, 900, 999);
 }

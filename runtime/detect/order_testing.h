@@ -38,6 +38,10 @@ struct actor {
     struct barrier *inside;
     bool leaves;
     bool odd;
+    enum { OUTSIDE, ENTERED, HAPPENED } progress; /* of an atomic with two hooks */
+    struct rt_access atomic;
+    uint32_t atomic_epoch; /* nobody knows it who has not acquired from the atomic */
+    uint64_t moment;       /* before the atomic */
 };
 
 struct barrier {
@@ -66,6 +70,7 @@ struct world {
     uint32_t last_life, last_site;
     struct {
         uint32_t life, epoch;
+        struct clock known; /* by the strict rule, to the thread that was tracked */
     } sites[STEPS + 1];
     bool may_end; /* the step may end tracks that not everyone has learned of */
 };
@@ -73,6 +78,8 @@ struct world {
 /* Of all sequences. */
 static struct {
     uint64_t tracked, asked, raced, ordered, missed, learned, early, told_learned;
+    uint64_t atomics_raced;
+    uint64_t late; /* tracks that an atomic is not asked about */
 } sums;
 
 static struct world world;
@@ -121,7 +128,7 @@ static struct actor *any_in(struct world *w, uint32_t state)
     uint32_t start = choose(w, ACTORS);
     for (uint32_t i = 0; i < ACTORS; i++) {
         struct actor *a = &w->actors[(start + i) % ACTORS];
-        if (state_of(a) == state && (state != RT_THREAD_RUNNING || !a->inside))
+        if (state_of(a) == state && (state != RT_THREAD_RUNNING || (!a->inside && !a->progress)))
             return a;
     }
     return NULL;
@@ -350,10 +357,19 @@ static void leave_some(struct world *w, struct actor *a)
     }
 }
 
+/* Not to one that has entered an atomic which has not happened: what it gives is chosen. */
+static bool is_unready(const struct world *w)
+{
+    bool is_unready = false;
+    for (uint32_t i = 0; i < ACTORS; i++)
+        is_unready |= w->actors[i].life && w->actors[i].progress == ENTERED;
+    return is_unready;
+}
+
 static void send(struct world *w, struct actor *a)
 {
     struct actor *target = choose(w, 4) ? &w->actors[choose(w, ACTORS)] : NULL;
-    if (choose(w, 8) || (target && !target->life))
+    if (choose(w, 8) || is_unready(w) || (target && !target->life))
         return;
     sync(a, RT_SYNC_SIGNAL_SEND, target ? thread_object(target) : 0);
     for (uint32_t i = 0; i < ACTORS; i++)
@@ -372,11 +388,9 @@ static struct rt_access atomic_at(struct world *w, uint32_t at, uint32_t size, u
 
 static void load_bytes(struct world *w, uint32_t at, uint32_t size, struct clock *into)
 {
-    for (uint32_t i = at; i < at + size; i++) {
+    for (uint32_t i = at; i < at + size; i++)
         for (uint32_t life = 1; life <= w->last_life; life++)
-            join(&into[STRICT], &w->bytes[i].by[life]);
-        join(&into[LOOSE], &w->granules[i / w->widest]);
-    }
+            join(into, &w->bytes[i].by[life]);
 }
 
 /* A plain store ends the release sequences of all other threads; an update ends none. */
@@ -387,11 +401,54 @@ static void store_bytes(struct world *w, const struct actor *a, uint32_t at, uin
         for (uint32_t life = 1; life <= w->last_life && !is_update; life++)
             if (life != a->life)
                 memset(&w->bytes[i].by[life], 0, sizeof w->bytes[i].by[life]);
-        join(&w->bytes[i].by[a->life], &what[STRICT]);
-        join(&w->granules[i / w->widest], &what[LOOSE]);
+        join(&w->bytes[i].by[a->life], what);
     }
 }
 
+static uint32_t place_of(const struct world *w, const struct rt_access *access)
+{
+    return (uint32_t)(access->address - w->base - 0x30000);
+}
+
+/* The strict rule applies when the atomic happens, the loose one when its hooks run. */
+static void enter_atomic(struct world *w, struct actor *a, const struct rt_access *access)
+{
+    bool is_release = rt_order_releases(access->order);
+    tick(a);
+    a->atomic = *access;
+    a->atomic_epoch = a->now[STRICT].at[a->life];
+    a->moment = atomic_load(&rt_order_moment);
+    a->progress = ENTERED;
+    rt_order_before(a->fake, access);
+    if (access->kind != RH_ACCESS_ATOMIC_READ)
+        join(&w->granules[place_of(w, access) / w->widest],
+             is_release ? &a->now[LOOSE] : &a->released[LOOSE]);
+}
+
+static void do_atomic(struct world *w, struct actor *a)
+{
+    const struct rt_access *access = &a->atomic;
+    uint32_t at = place_of(w, access), size = (uint32_t)access->size;
+    if (access->kind != RH_ACCESS_ATOMIC_WRITE)
+        load_bytes(w, at, size,
+                   rt_order_acquires(access->order) ? &a->now[STRICT] : &a->pending[STRICT]);
+    if (access->kind != RH_ACCESS_ATOMIC_READ)
+        store_bytes(w, a, at, size,
+                    rt_order_releases(access->order) ? &a->now[STRICT] : &a->released[STRICT],
+                    access->kind == RH_ACCESS_ATOMIC_UPDATE);
+    a->progress = access->kind == RH_ACCESS_ATOMIC_WRITE ? OUTSIDE : HAPPENED;
+}
+
+static void leave_atomic(struct world *w, struct actor *a)
+{
+    const struct rt_access *access = &a->atomic;
+    rt_order_after(a->fake, access);
+    join(rt_order_acquires(access->order) ? &a->now[LOOSE] : &a->pending[LOOSE],
+         &w->granules[place_of(w, access) / w->widest]);
+    a->progress = OUTSIDE;
+}
+
+/* The atomic, and the hook after it, come in later steps. */
 static void use_atomic(struct world *w, struct actor *a)
 {
     static const uint8_t orders[3][5] = {
@@ -401,16 +458,20 @@ static void use_atomic(struct world *w, struct actor *a)
     };
     uint32_t kind = choose(w, 3), size = w->widest >> choose(w, 4);
     uint32_t at = choose(w, ATOMIC_BYTES / size) * size;
-    uint8_t order = orders[kind][choose(w, 5)];
     struct rt_access access =
-        atomic_at(w, at, size, (uint8_t)(RH_ACCESS_ATOMIC_READ + kind), order);
-    rt_order_before(a->fake, &access);
-    if (kind != 1) {
-        load_bytes(w, at, size, rt_order_acquires(order) ? a->now : a->pending);
-        rt_order_after(a->fake, &access);
+        atomic_at(w, at, size, (uint8_t)(RH_ACCESS_ATOMIC_READ + kind), orders[kind][choose(w, 5)]);
+    enter_atomic(w, a, &access);
+}
+
+static struct actor *any_in_atomic(struct world *w)
+{
+    uint32_t start = choose(w, ACTORS);
+    for (uint32_t i = 0; i < ACTORS; i++) {
+        struct actor *a = &w->actors[(start + i) % ACTORS];
+        if (a->life && a->progress)
+            return a;
     }
-    if (kind != 0)
-        store_bytes(w, a, at, size, rt_order_releases(order) ? a->now : a->released, kind == 2);
+    return NULL;
 }
 
 static void fence(struct world *w, struct actor *a)
@@ -434,10 +495,12 @@ static void use_once(struct world *w, struct actor *a)
     uintptr_t object = w->base + 0x30000 + at;
     if (choose(w, 2)) {
         sync(a, RT_SYNC_ONCE_DONE, object);
-        store_bytes(w, a, at, 1, a->now, true);
+        store_bytes(w, a, at, 1, &a->now[STRICT], true);
+        join(&w->granules[at / w->widest], &a->now[LOOSE]);
     } else {
         sync(a, RT_SYNC_ONCE_PASS, object);
-        load_bytes(w, at, 1, a->now);
+        load_bytes(w, at, 1, &a->now[STRICT]);
+        join(&a->now[LOOSE], &w->granules[at / w->widest]);
     }
 }
 

@@ -18,6 +18,7 @@ struct place {
     uint32_t pauses;
     uint32_t task;
     uint32_t side;
+    uint64_t began; /* a moment */
     int64_t since_ns;
     struct rt_witness witness;
 };
@@ -87,6 +88,7 @@ enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side s
     if (place) {
         place->task = task;
         place->side = side;
+        place->began = atomic_fetch_add(&rt_order_moment, 1);
         rt_witness_take(self, a, &place->witness);
         end = wait_at(self, place, until);
     }
@@ -95,19 +97,21 @@ enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side s
 }
 
 static bool matches(const struct place *place, const struct rt_thread *self, uint32_t task,
-                    uint32_t side, const struct rt_access *a)
+                    uint32_t side, const struct rt_access *a, uint64_t limit)
 {
-    return place->task == task && place->side == side && place->witness.thread != self->id &&
+    return place->task == task && place->side == side && place->began < limit &&
+           place->witness.thread != self->id &&
            rt_overlaps(place->witness.address, place->witness.size, a->address, a->size);
 }
 
 /* The place is taken over only if it is the same pause that was looked at, so what was read of it
  * is true, and its thread has not gone on. */
 static bool take_over(struct place *place, const struct rt_thread *self, uint32_t task,
-                      uint32_t side, const struct rt_access *a, struct rt_meeting *meeting)
+                      uint32_t side, const struct rt_access *a, uint64_t limit,
+                      struct rt_meeting *meeting)
 {
     uint32_t state = atomic_load(&place->state);
-    if (state % PLACE_STATES != PLACE_WAITING || !matches(place, self, task, side, a) ||
+    if (state % PLACE_STATES != PLACE_WAITING || !matches(place, self, task, side, a, limit) ||
         !atomic_compare_exchange_strong(&place->state, &state, PLACE_MET))
         return false;
     rt_sys_futex_wake(&place->state, 1);
@@ -118,12 +122,12 @@ static bool take_over(struct place *place, const struct rt_thread *self, uint32_
 }
 
 bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side side,
-                   const struct rt_access *a, struct rt_meeting *meeting)
+                   const struct rt_access *a, uint64_t limit, struct rt_meeting *meeting)
 {
     if (rt_likely(!atomic_load_explicit(&paused, memory_order_relaxed)))
         return false;
     for (int i = 0; i < PLACES; i++)
-        if (take_over(&places[i], self, task, side, a, meeting))
+        if (take_over(&places[i], self, task, side, a, limit, meeting))
             return true;
     return false;
 }

@@ -5,7 +5,9 @@
  * How it works: a paused thread publishes its access in a place of a small table and waits. It
  * performs no acquire meanwhile, and the thread that comes to a conflicting access performs none
  * between its hook and that access. So nothing orders the two, whatever synchronisation the program
- * uses, seen by us or not. The thread that comes takes the place over, and with it the witness. The
+ * uses, seen by us or not. The thread that comes takes the place over, and with it the witness. In
+ * the hook after an atomic only a pause that began before the atomic counts: its thread has
+ * acquired nothing since then, but one that paused later may have acquired from the atomic. The
  * paused thread goes on a moment later, so that its own access is the second. While no thread is
  * paused, one that comes looks at one counter.
  */
@@ -30,10 +32,10 @@ struct rt_meeting {
     uint32_t paused_us;
 };
 
-/* Whether another thread is paused before an access of this side of the task that conflicts; it is
- * let go. */
+/* Whether another thread is paused, since before the moment `limit`, before an access of this side
+ * of the task that conflicts; it is let go. */
 RT_HIDDEN bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side paused,
-                             const struct rt_access *a, struct rt_meeting *meeting);
+                             const struct rt_access *a, uint64_t limit, struct rt_meeting *meeting);
 
 /* Lets everybody go; in a child after fork, forgets those who are not there. */
 RT_HIDDEN void rt_pause_release_all(void);

@@ -16,6 +16,8 @@
 
 enum { LONG_US = 60000000, MS = 1000 };
 
+_Atomic uint64_t rt_order_moment;
+
 /* --- a budget that counts, and refuses on demand --- */
 
 static _Atomic bool is_refusing;
@@ -121,7 +123,7 @@ static struct holder usual_holder(void)
 static bool meets(uint32_t thread, uint32_t task, enum rt_side side, struct rt_access a)
 {
     struct rt_meeting meeting;
-    return rt_pause_meet(&fakes[thread], task, side, &a, &meeting);
+    return rt_pause_meet(&fakes[thread], task, side, &a, RT_ANY_MOMENT, &meeting);
 }
 
 /* --- tests --- */
@@ -150,12 +152,12 @@ static void test_met(void **state)
     start(&h);
     await_waiting(1);
     assert_int_equal(atomic_load(&rt_memory_live), 1);
-    assert_true(rt_pause_meet(&fakes[1], 3, RT_SIDE_FIRST, &a, &meeting));
+    assert_true(rt_pause_meet(&fakes[1], 3, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting));
     assert_int_equal(meeting.paused.site.site, 77);
     assert_int_equal(meeting.paused.thread, h.self->id);
     assert_int_equal(meeting.paused.address, 0x1000);
     assert_int_equal(meeting.paused.size, 8);
-    assert_false(rt_pause_meet(&fakes[1], 3, RT_SIDE_FIRST, &a, &meeting));
+    assert_false(rt_pause_meet(&fakes[1], 3, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting));
     finish(&h);
     assert_int_equal(h.end, RT_PAUSE_MET);
     assert_true(h.took_ns / 1000 >= meeting.paused_us);
@@ -174,7 +176,8 @@ static void test_who_does_not_meet(void **state)
     assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0x1008, 8)));
     assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0xff8, 8)));
     assert_false(meets(1, 3, RT_SIDE_FIRST, access_at(0x1004, 0)));
-    assert_false(rt_pause_meet(h.self, 3, RT_SIDE_FIRST, &h.access, &(struct rt_meeting){0}));
+    assert_false(
+        rt_pause_meet(h.self, 3, RT_SIDE_FIRST, &h.access, RT_ANY_MOMENT, &(struct rt_meeting){0}));
     assert_int_equal(count_waiting(), 1);
     rt_pause_release_all();
     finish(&h);
@@ -214,7 +217,7 @@ static void test_all_places(void **state)
         struct rt_thread comer = {.id = 1000};
         struct rt_access a = access_at(0x1000 + i * 8, 1);
         struct rt_meeting meeting;
-        assert_true(rt_pause_meet(&comer, 3, RT_SIDE_FIRST, &a, &meeting));
+        assert_true(rt_pause_meet(&comer, 3, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting));
         assert_int_equal(meeting.paused.address, 0x1000 + i * 8);
     }
     await_waiting(PLACES / 2);
@@ -320,7 +323,7 @@ static void *come_often(void *arg)
         struct rt_meeting meeting;
         if (draw_below(&random, 2000) == 0)
             rt_pause_release_all();
-        if (!rt_pause_meet(self, task, RT_SIDE_FIRST, &a, &meeting))
+        if (!rt_pause_meet(self, task, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting))
             continue;
         atomic_fetch_add(&stress.meetings, 1);
         if (!is_whole(&meeting, task, last_holds))

@@ -99,6 +99,12 @@ static void visit_before(struct rt_thread *self, const struct rt_visit *v)
 
 static void visit_after(struct rt_thread *self, const struct rt_visit *v)
 {
+    if (is_in_order_stage(v))
+        rt_judge_after(self, v);
+}
+
+static void visit_gone(struct rt_thread *self, const struct rt_visit *v)
+{
     if (!is_in_order_stage(v))
         return;
     rt_judge_meeting(self, v);
@@ -118,6 +124,7 @@ static void racemob_after(struct rt_thread *self, const struct rt_access *a)
     rt_order_after(self, a);
     rt_scout_after(self, a);
     rt_plan_visit(self, a, visit_after);
+    rt_judge_leave(self);
 }
 
 static void racemob_gone(struct rt_thread *self, uintptr_t start, size_t size)
@@ -125,7 +132,7 @@ static void racemob_gone(struct rt_thread *self, uintptr_t start, size_t size)
     struct rt_access a;
     bool is_site = rt_judge_close(self, start, size, &a);
     if (is_site)
-        rt_plan_visit(self, &a, visit_after);
+        rt_plan_visit(self, &a, visit_gone);
     rt_scout_gone(self, is_site ? &a : NULL, start, size);
     rt_order_gone(start, size);
 }

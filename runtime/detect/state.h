@@ -15,6 +15,7 @@
 struct rt_state {
     struct rt_knowledge knowledge;     /* order.h */
     struct rt_open_access open_access; /* judge.h */
+    struct rt_entered entered;         /* judge.h */
     uint64_t random;                   /* see rt_state_random */
     struct rt_scout scout;             /* scout/scout.h */
     uint64_t visits;                   /* racechaser: of sites where the thread may be paused */
