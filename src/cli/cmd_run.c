@@ -10,6 +10,7 @@
 #include "racehive/detectors.h"
 #include "report/phrases.h"
 #include "report/report.h"
+#include "report/table.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -94,11 +95,21 @@ static const struct method {
     [RH_WORK_WATCH] = {RH_POOL_WATCH, 0, true},
 };
 
+static const struct method *method_of(const struct options *o)
+{
+    return &methods[find_detector(o->detector)->work];
+}
+
 static enum rh_status check_options(const struct options *o)
 {
     if (!find_detector(o->detector))
         return rh_fail(RH_ERR_USAGE, "no detector '%s' in this version; use %s", o->detector,
                        list_detectors());
+    if (o->users && !method_of(o)->has_tasks)
+        return rh_fail(RH_ERR_USAGE,
+                       "--users does not go with the detector %s, which works on all candidates at "
+                       "once; use --runs",
+                       o->detector);
     if (o->hive)
         return rh_fail(RH_ERR_USAGE, "--hive is not part of this version (racehive %s)",
                        RH_VERSION);
@@ -171,8 +182,9 @@ static uint32_t long_pause_us(const struct options *o)
 static enum rh_status open_pool(struct session *s)
 {
     const struct options *o = s->options;
-    const struct method *method = &methods[find_detector(o->detector)->work];
-    uint64_t screened = o->screen == UINT64_MAX ? method->screened : o->screen;
+    const struct method *method = method_of(o);
+    bool is_default = o->screen == UINT64_MAX || !method->has_tasks;
+    uint64_t screened = is_default ? method->screened : o->screen;
     const struct rh_pool_options pool = {
         .method = method->method,
         .tasks_per_run = method->has_tasks ? (uint32_t)o->tasks_per_run : 0,
@@ -241,6 +253,27 @@ static bool has_true_race(const struct rh_report *report)
     return false;
 }
 
+/* What a detector without tasks has to say: it gives no verdicts, but shows what met. */
+static enum rh_status show_met(const struct session *s)
+{
+    struct rh_runs_met_totals met;
+    uint64_t runs;
+    enum rh_status status = rh_runs_count(s->runs, &runs);
+    if (status == RH_OK)
+        status = rh_runs_count_met(s->runs, &met);
+    if (status != RH_OK)
+        return status;
+    rh_table_print_text(s->name, RH_COLOUR_BOLD, stdout, rh_cli_coloured(stdout));
+    printf(": %" PRIu64 " %s of sites met, %" PRIu64 " of them without a common lock, in %" PRIu64
+           " %s\n",
+           met.pairs, rh_table_choose(met.pairs, "pair", "pairs"), met.unlocked, runs,
+           rh_table_choose(runs, "run", "runs"));
+    printf("\nWhat met: racehive candidates --observed %s%s%s%s\n",
+           s->options->store ? "--store=" : "", s->options->store ? s->options->store : "",
+           s->options->store ? " " : "", s->program);
+    return RH_OK;
+}
+
 static enum rh_status report(struct session *s, bool *raced)
 {
     struct rh_report made = {0};
@@ -248,8 +281,11 @@ static enum rh_status report(struct session *s, bool *raced)
     enum rh_status status = rh_report_load(s->runs, s->sidecar, &options, &made);
     if (status == RH_OK) {
         *raced = has_true_race(&made);
-        rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
-        if (s->options->json)
+        if (method_of(s->options)->has_tasks)
+            rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
+        else
+            status = show_met(s);
+        if (status == RH_OK && s->options->json)
             status = write_json(&made, s->options->json);
     }
     rh_report_release(&made);

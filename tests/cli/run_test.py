@@ -169,6 +169,47 @@ class Json(RunCase):
         self.assertEqual(self.runs(), 1)  # which is not lost
 
 
+class Met(RunCase):
+    """What runs show to meet, whatever they were asked."""
+
+    def observed(self):
+        ran = subprocess.run([RACEHIVE, "candidates", "--observed", "--json",
+                              f"--store={self.store}", "subject"], cwd=self.folder,
+                             env=self.environment(), stdout=subprocess.PIPE, check=True)
+        return json.loads(ran.stdout)["candidates"]
+
+    def test_a_detector_without_tasks(self):
+        status, output, error = self.run_it("--runs=3", "--detector=alias", "./subject", "race")
+        self.assertEqual((status, error), (0, ""))
+        self.assertEqual(output, "subject: 2 pairs of sites met, 2 of them without a common lock, "
+                         "in 3 runs\n\nWhat met: racehive candidates --observed "
+                         f"--store={self.store} ./subject\n")
+        candidates = self.observed()
+        self.assertEqual([c["first"]["access"] for c in candidates], ["write", "read"])
+        for candidate in candidates:
+            self.assertEqual(candidate["second"]["expression"], "shared")
+            self.assertEqual(candidate["met"], {"runs": 3, "locked": 0, "unlocked": 3,
+                                                "ordered": 0, "unordered": 0})
+
+    def test_nothing_met(self):
+        _, output, _ = self.run_it("--detector=alias", "./subject", "nothing")
+        self.assertIn("subject: 0 pairs of sites met, 0 of them without a common lock, in 1 run\n",
+                      output)
+        self.assertEqual(self.observed(), [])
+
+    def test_no_users_without_tasks(self):
+        status, output, error = self.run_it("--users=2", "--detector=alias", "./subject")
+        self.assertEqual((status, output), (2, ""))
+        self.assertIn("--users does not go with the detector alias", error)
+
+    def test_every_run_of_racemob(self):
+        self.run_it("--runs=4", "./subject", "race")
+        for candidate in self.observed():
+            self.assertEqual(candidate["met"]["locked"], 0)
+            self.assertGreater(candidate["met"]["unordered"], 0)
+        self.assertEqual(len(self.observed()), 2)
+
+
 class BadUsage(RunCase):
     def refuse(self, status, message, *words):
         got, output, error = self.run_it(*words)
