@@ -2,7 +2,7 @@
 /* A detector without tasks: reports whoever accesses what another thread accessed last. The program
  * it is tried on has no synchronisation but the end of its threads. */
 #include "detect.h"
-#include "findings.h"
+#include "evidence/findings.h"
 #include "lock.h"
 #include "text.h"
 
