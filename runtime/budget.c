@@ -64,6 +64,13 @@ static uint64_t all_taken(void)
     return sum;
 }
 
+/* A quarter, or so much that it is worth to begin again. */
+static uint64_t enough_again(uint64_t size, uint64_t rate)
+{
+    enum { WORTH_US = 5000 };
+    return size / 4 < WORTH_US * rate ? size / 4 : WORTH_US * rate;
+}
+
 void rt_budget_tick(void)
 {
     uint64_t wall = (uint64_t)(rt_sys_monotonic_ns() - began_ns);
@@ -77,7 +84,7 @@ void rt_budget_tick(void)
     atomic_store(&hook_budget, size);
     if (all_taken() > size)
         atomic_store(&rt_budget_alarm, true);
-    else if (all_taken() <= size - size / 4)
+    else if (size - all_taken() >= enough_again(size, rate))
         atomic_store(&rt_budget_alarm, false);
 }
 

@@ -31,8 +31,8 @@ RT_HIDDEN void rt_budget_start(uint64_t overhead, uint64_t floor_ms);
 /* Renews the size of the budgets; by the runtime's own thread, now and then. */
 RT_HIDDEN void rt_budget_tick(void);
 
-/* Set when hooks and events have taken more than their share; tick takes it back when a quarter
- * of the budget is free again. */
+/* Set when hooks and events have taken more than their share; tick takes it back when a quarter of
+ * the budget is free again, or enough to be worth a new beginning. */
 extern RT_HIDDEN _Atomic bool rt_budget_alarm;
 
 /* A part of the budget that is set aside for one piece of work: `rt_budget_slice_over` is set, and

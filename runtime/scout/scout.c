@@ -146,13 +146,23 @@ static bool is_watched(const struct rt_thread *self, const struct rt_access *a)
 {
     return a->users & RT_KEYS_SCOUT && !a->ignored && self->in_hook == 1 &&
            a->address >= FIRST_PAGE && !(a->flags & RH_SITE_PARTIAL) &&
-           a->kind != RH_ACCESS_FENCE && rt_scout_sites_visit(self, a) &&
-           !atomic_load_explicit(&rt_budget_slice_over, memory_order_relaxed);
+           a->kind != RH_ACCESS_FENCE && rt_scout_sites_visit(self, a);
+}
+
+/* The number of the window that is open, or 0. One that has used its slice ends here and now: what
+ * is switched off later then costs little. */
+static uint32_t open_now(void)
+{
+    uint32_t w = atomic_load_explicit(&window, memory_order_acquire);
+    if (rt_likely(!w || !atomic_load_explicit(&rt_budget_slice_over, memory_order_relaxed)))
+        return w;
+    atomic_compare_exchange_strong(&window, &w, 0);
+    return 0;
 }
 
 void rt_scout_access(struct rt_thread *self, const struct rt_access *a)
 {
-    uint32_t w = atomic_load_explicit(&window, memory_order_acquire);
+    uint32_t w = open_now();
     struct rt_scout *mine = share_of(self);
     const struct rt_image *image = a->image->runtime;
     bool watched = is_watched(self, a) && w;
@@ -180,7 +190,7 @@ void rt_scout_after(struct rt_thread *self, const struct rt_access *a)
 
 void rt_scout_sync(struct rt_thread *self, enum rt_sync what, const volatile void *object)
 {
-    if (atomic_load_explicit(&window, memory_order_acquire))
+    if (open_now())
         rt_clocks_sync(self, &share_of(self)->clocks, what, object);
 }
 
