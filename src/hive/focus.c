@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What a site is known for, from the least to the most, while wishes are made. */
+/* What is known of a site while wishes are made: a wish, or that it stays as it is. */
 enum standing {
     OPEN = RH_SCOUT_USUAL,
     IN_FOCUS = RH_SCOUT_FOCUS,
