@@ -30,7 +30,8 @@ GROUNDS = {
     "hang": ("causes hang",), "crash": ("causes crash",), "both_orders": ("both orders",),
     "single_order": ("single order",), "not_aliasing": ("not aliasing",),
     "context": ("single thread",), "synchronisation": ("synchronised", "longest pause timed out"),
-    "unknown": ("unordered, not proved", "not seen", "not tried"),
+    "unknown": ("unordered, not proved", "synchronised in too few runs",
+                "timed out in too few runs", "not seen", "not tried"),
 }
 
 # RaceMob, Table 5: races found of those there are.

@@ -281,7 +281,11 @@ static void put_candidates(struct page *page, const struct rh_report *report)
         fprintf(page->out, "<p>%zu of %" PRIu64 " are listed.</p>\n", report->candidates.len,
                 report->candidate_count);
     put(page, "<p class=\"soft\">The bound is how often a run could still race without having been "
-              "noticed so far, with 95 in 100 confidence.</p>\n");
+              "noticed so far, with confidence ");
+    fprintf(page->out, "%g. ", RH_VERDICT_CONFIDENCE);
+    rh_summary_add_rule(&page->text);
+    put_collected(page);
+    put(page, "</p>\n");
     put_filter(page);
     put(page, "<div class=\"wide\"><table id=\"candidates\">\n<thead><tr><th>Verdict</th>"
               "<th>Ground</th><th class=\"n\">Score</th><th>First</th><th>Second</th>"

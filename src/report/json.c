@@ -140,6 +140,37 @@ static void put_race_if(struct rh_json *json, const char *name,
         rh_json_null(json);
 }
 
+static void put_end(struct rh_json *json, const char *name, const struct rh_ends *ends)
+{
+    rh_json_key(json, name);
+    rh_json_begin_object(json);
+    rh_members_number(json, "runs", ends->runs);
+    rh_members_number(json, "crashes", ends->crashes);
+    rh_members_number(json, "hangs", ends->hangs);
+    rh_json_end_object(json);
+}
+
+/* How runs with and without each order of a race ended. */
+static void put_ends(struct rh_json *json, const struct rh_report_candidate *candidate)
+{
+    const struct rh_tally *tally = &candidate->tally;
+    rh_json_key(json, "ends");
+    if (candidate->verdict != RH_VERDICT_TRUE_RACE) {
+        rh_json_null(json);
+        return;
+    }
+    rh_json_begin_object(json);
+    for (int order = 0; order < 2; order++) {
+        struct rh_ends without = rh_verdict_without(tally, order);
+        rh_json_key(json, rh_phrase_order((enum rh_race_order)order));
+        rh_json_begin_object(json);
+        put_end(json, "with", &tally->with[order]);
+        put_end(json, "without", &without);
+        rh_json_end_object(json);
+    }
+    rh_json_end_object(json);
+}
+
 static void put_candidate(struct rh_json *json, const struct rh_report_candidate *it)
 {
     const struct rh_report_finding *finding = it->finding;
@@ -161,6 +192,7 @@ static void put_candidate(struct rh_json *json, const struct rh_report_candidate
         rh_json_null(json);
     else
         rh_json_double(json, it->bound);
+    put_ends(json, it);
     put_race_if(json, "evidence", it, finding && finding->proved);
     put_race_if(json, "suspicion", it, finding && !finding->proved);
     rh_json_end_object(json);
@@ -190,6 +222,8 @@ static void put_totals(struct rh_json *json, const struct rh_report *report)
     rh_members_number(json, "hook_ns", report->totals.hook_ns);
     rh_members_number(json, "pause_ns", report->totals.pause_ns);
     put_losses(json, report->totals.losses);
+    rh_json_key(json, "confidence");
+    rh_json_double(json, RH_VERDICT_CONFIDENCE);
     rh_json_key(json, "grounds");
     rh_json_begin_object(json);
     for (enum rh_ground i = 0; i < RH_GROUND_COUNT; i++)

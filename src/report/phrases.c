@@ -276,20 +276,47 @@ void rh_phrase_runs(const struct rh_report_candidate *candidate, struct rh_strbu
         rh_strbuf_addf(out, ", unordered without proof in %" PRIu64, tally->suspected);
 }
 
-void rh_phrase_consequence(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+/* "3 of 4 runs with the write first hung, 0 of 9 others": the order to blame, or the one with the
+ * larger number. */
+static void add_ends(const struct rh_report_candidate *candidate, int blamed, bool hangs,
+                     struct rh_strbuf *out)
 {
     const struct rh_tally *tally = &candidate->tally;
     const char *name = candidate->crash_signal > 0 ? sigabbrev_np(candidate->crash_signal) : NULL;
-    if (tally->hangs > 0)
-        rh_strbuf_addf(out, "%" PRIu64 " %s hung after it", tally->hangs,
-                       rh_table_choose(tally->hangs, "run", "runs"));
-    if (tally->hangs > 0 && tally->crashes > 0)
-        rh_strbuf_add(out, ", ");
-    if (tally->crashes > 0)
-        rh_strbuf_addf(out, "%" PRIu64 " %s crashed after it", tally->crashes,
-                       rh_table_choose(tally->crashes, "run", "runs"));
-    if (tally->crashes > 0 && name)
+    uint64_t failed[2];
+    for (int i = 0; i < 2; i++)
+        failed[i] = hangs ? tally->with[i].hangs : tally->with[i].crashes;
+    int order = blamed >= 0 ? blamed : failed[1] > failed[0];
+    struct rh_ends without = rh_verdict_without(tally, order);
+    const struct rh_sidecar_site *first = order == 0 ? candidate->first : candidate->second;
+    const struct rh_sidecar_site *second = order == 0 ? candidate->second : candidate->first;
+    rh_strbuf_addf(out, "%" PRIu64 " of %" PRIu64 " %s with ", failed[order],
+                   tally->with[order].runs,
+                   rh_table_choose(tally->with[order].runs, "run", "runs"));
+    if (first == second)
+        rh_strbuf_add(out, "it");
+    else if (strcmp(rh_phrase_function(first), rh_phrase_function(second)) != 0)
+        rh_strbuf_addf(out, "%s first", rh_phrase_function(first));
+    else
+        rh_strbuf_addf(out, "the %s first", rh_sidecar_access_name(first->access));
+    rh_strbuf_add(out, hangs ? " hung" : " crashed");
+    if (!hangs && name)
         rh_strbuf_addf(out, " (SIG%s)", name);
+    rh_strbuf_addf(out, ", %" PRIu64 " of %" PRIu64 " %s", hangs ? without.hangs : without.crashes,
+                   without.runs, rh_table_choose(without.runs, "other", "others"));
+    if (blamed < 0)
+        rh_strbuf_add(out, ", which may be chance");
+}
+
+void rh_phrase_consequence(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+{
+    const struct rh_tally *tally = &candidate->tally;
+    if (tally->hangs > 0)
+        add_ends(candidate, rh_verdict_hang_order(tally), true, out);
+    if (tally->hangs > 0 && tally->crashes > 0)
+        rh_strbuf_add(out, "; ");
+    if (tally->crashes > 0)
+        add_ends(candidate, rh_verdict_crash_order(tally), false, out);
     if (tally->hangs == 0 && tally->crashes == 0)
         rh_strbuf_add(out, "none seen");
 }

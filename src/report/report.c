@@ -126,12 +126,9 @@ static void judge(struct rh_report_candidate *out)
     out->ground = rh_verdict_ground(&out->tally);
     out->verdict = rh_verdict_of(out->ground);
     out->bound = rh_verdict_bound(&out->tally);
-    /* A crash counts only if there is a race: an enforced order may break the program by itself.
-     */
-    bool is_race = out->verdict == RH_VERDICT_TRUE_RACE;
-    out->consequence = is_race && out->tally.hangs > 0     ? "hang"
-                       : is_race && out->tally.crashes > 0 ? "crash"
-                                                           : "none";
+    out->consequence = out->ground == RH_GROUND_HANG    ? "hang"
+                       : out->ground == RH_GROUND_CRASH ? "crash"
+                                                        : "none";
 }
 
 /* Stands for an uninstrumented access, before a finding tells more of it. */

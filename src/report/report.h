@@ -61,7 +61,7 @@ struct rh_report_candidate {
     struct rh_tally tally;
     double bound;                      /* rh_verdict_bound */
     struct rh_report_finding *finding; /* or NULL */
-    const char *consequence;           /* "none", "crash", "hang" */
+    const char *consequence;           /* "none", "crash", "hang": what it is blamed for */
     int crash_signal;                  /* 0 if none */
 };
 

@@ -42,6 +42,22 @@ void rh_summary_add_counts(const struct rh_report *report, struct rh_strbuf *out
                    rh_table_choose(all, "candidate", "candidates"));
 }
 
+void rh_summary_add_rule(struct rh_strbuf *out)
+{
+    rh_strbuf_addf(out,
+                   "A likely false positive has at least %" PRIu64
+                   " runs that speak against a race: it races in at most %g %% of such runs, with "
+                   "confidence %g.",
+                   rh_verdict_enough(), RH_VERDICT_RARE * 100, RH_VERDICT_CONFIDENCE);
+}
+
+static bool has_rule(const struct rh_report *report)
+{
+    return rh_summary_count(report, RH_VERDICT_LIKELY_FALSE_POSITIVE) > 0 ||
+           report->by_ground[RH_GROUND_FEW_ORDERED] > 0 ||
+           report->by_ground[RH_GROUND_FEW_EXHAUSTED] > 0;
+}
+
 static void add_rows(const struct rh_report *report, enum rh_verdict verdict,
                      struct rh_table *table)
 {
@@ -72,6 +88,11 @@ void rh_summary_print_table(const struct rh_report *report, FILE *out, bool colo
     fputc('\n', out);
     rh_table_print(&table, out, coloured);
     rh_table_release(&table);
+    struct rh_strbuf rule = RH_STRBUF_INIT;
+    rh_summary_add_rule(&rule);
+    if (has_rule(report))
+        fprintf(out, "%s\n", rh_strbuf_text(&rule));
+    rh_strbuf_release(&rule);
 }
 
 static void add_side(const struct rh_sidecar_site *site, const struct rh_locations *locations,

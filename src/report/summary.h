@@ -18,7 +18,10 @@ uint64_t rh_summary_count(const struct rh_report *report, enum rh_verdict verdic
 /* "2 true races, 1 likely false positive and 4 unknown of 7 candidates" */
 void rh_summary_add_counts(const struct rh_report *report, struct rh_strbuf *out);
 
-/* The counts by verdict and ground. */
+/* What a likely false positive is: "A likely false positive has at least 66 runs ..." */
+void rh_summary_add_rule(struct rh_strbuf *out);
+
+/* The counts by verdict and ground, and the rule if there is something to which it applies. */
 void rh_summary_print_table(const struct rh_report *report, FILE *out, bool coloured);
 
 /* "  bank.c:41:7 write and bank.c:50:3 read of account->balance (causes crash)" */

@@ -36,7 +36,7 @@ static void every_verdict_has_its_rows(void **state)
                                .candidate_count = 12,
                                .by_ground = {[RH_GROUND_CRASH] = 1,
                                              [RH_GROUND_SINGLE_ORDER] = 1,
-                                             [RH_GROUND_APART] = 3,
+                                             [RH_GROUND_SYNCHRONISED] = 3,
                                              [RH_GROUND_NOT_TRIED] = 7}};
     rh_vec_push(&report.candidates, (struct rh_report_candidate){.first = &named,
                                                                  .second = &unnamed,
@@ -50,7 +50,7 @@ static void every_verdict_has_its_rows(void **state)
                 (struct rh_report_candidate){.first = &named,
                                              .second = &named,
                                              .verdict = RH_VERDICT_LIKELY_FALSE_POSITIVE,
-                                             .ground = RH_GROUND_APART});
+                                             .ground = RH_GROUND_SYNCHRONISED});
     char *text = print(&report, false);
     assert_string_equal(
         text, "prog: 2 true races, 3 likely false positives and 7 unknown of 12 candidates, after "
@@ -61,9 +61,11 @@ static void every_verdict_has_its_rows(void **state)
               "                       causes crash           1\n"
               "                       both orders            0\n"
               "                       single order           1\n"
-              "likely false positive  not aliasing           3\n"
+              "likely false positive  synchronised           3\n"
               "unknown                not tried              7\n"
               "all                                          12\n"
+              "A likely false positive has at least 66 runs that speak against a race: it races "
+              "in at most 10 % of such runs, with confidence 0.999.\n"
               "\n"
               "True races:\n"
               "  /x/a.c:3:7 write and ? read of n?[1m (causes crash)\n"

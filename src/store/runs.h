@@ -52,8 +52,8 @@
  *       timed_out_primary, timed_out_alternate   integer   struct rh_runs_state's timed_out_us
  *       last_run           integer   runs.number
  *       attempts, explored integer   struct rh_runs_state's
- *       race, no_race, ... integer   struct rh_tally, a column per member: RH_RUNS_TALLY of
- *                                    runs_internal.h has the names
+ *       race, no_race, ... integer   struct rh_tally, a column per member but `all`: RH_RUNS_TALLY
+ *                                    of runs_internal.h has the names
  *     findings   RH_RUNS_KEPT for each candidate, order, proof and `proved`, at most
  *       number             integer   primary key
  *       candidate          integer   64 bits; has an index
@@ -96,7 +96,7 @@
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 5
+#define RH_RUNS_VERSION 6
 
 /* Findings that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };

@@ -29,11 +29,19 @@
     X(one_thread, one_thread)                                                                      \
     X(exhausted, exhausted)                                                                        \
     X(crashes, crashes)                                                                            \
-    X(hangs, hangs)
+    X(hangs, hangs)                                                                                \
+    X(with_primary, with[RH_ORDER_PRIMARY].runs)                                                   \
+    X(crashes_primary, with[RH_ORDER_PRIMARY].crashes)                                             \
+    X(hangs_primary, with[RH_ORDER_PRIMARY].hangs)                                                 \
+    X(with_alternate, with[RH_ORDER_ALTERNATE].runs)                                               \
+    X(crashes_alternate, with[RH_ORDER_ALTERNATE].crashes)                                         \
+    X(hangs_alternate, with[RH_ORDER_ALTERNATE].hangs)                                             \
+    X(validated_ordered, ordered)
 
 #define RH_RUNS_TALLY_SIZE(column, member) +sizeof(((struct rh_tally *)0)->member)
-_Static_assert(RH_RUNS_TALLY(RH_RUNS_TALLY_SIZE) == sizeof(struct rh_tally),
-               "a column for each member");
+_Static_assert(RH_RUNS_TALLY(RH_RUNS_TALLY_SIZE) + sizeof(struct rh_ends) ==
+                   sizeof(struct rh_tally),
+               "a column for each member but `all`, which comes from totals");
 
 /* The tables and their versions, in runs_schema.c. */
 extern const struct rh_db_format rh_runs_format;

@@ -139,7 +139,15 @@ static void a_store_without_them_gets_them(void **state)
     struct rh_runs *runs = open_store(path);
     run_once(runs, low, &(struct rh_runs_answer){.outcome = RH_OUTCOME_NO_RACE});
     rh_runs_close(runs);
-    run_sql(path, "DROP TABLE met; DROP TABLE sites; PRAGMA user_version = 4");
+    run_sql(path, "DROP TABLE met; DROP TABLE sites;"
+                  "ALTER TABLE candidates DROP COLUMN with_primary;"
+                  "ALTER TABLE candidates DROP COLUMN crashes_primary;"
+                  "ALTER TABLE candidates DROP COLUMN hangs_primary;"
+                  "ALTER TABLE candidates DROP COLUMN with_alternate;"
+                  "ALTER TABLE candidates DROP COLUMN crashes_alternate;"
+                  "ALTER TABLE candidates DROP COLUMN hangs_alternate;"
+                  "ALTER TABLE candidates DROP COLUMN validated_ordered;"
+                  "PRAGMA user_version = 4");
     runs = open_store(path);
     assert_int_equal(count_runs(runs), 1);
     complete_two(runs);

@@ -4,7 +4,7 @@
 
 #include "store/runs_internal.h"
 
-enum rh_status rh_runs_sum(struct rh_runs *runs, struct rh_runs_totals *totals)
+static enum rh_status take_totals(struct rh_runs *runs, struct rh_runs_totals *totals)
 {
     struct rh_db_statement *row = runs->statements[RH_RUNS_TOTALS];
     bool more;
@@ -19,8 +19,13 @@ enum rh_status rh_runs_sum(struct rh_runs *runs, struct rh_runs_totals *totals)
                  rh_db_take(row, 5, RH_DB_LIMIT64, &totals->hook_ns) &&
                  rh_db_take(row, 6, RH_DB_LIMIT64, &totals->pause_ns);
     rh_db_reset(row);
-    return sound ? rh_runs_sum_losses(runs, totals->losses)
-                 : rh_db_fail_damaged(runs->db, "totals");
+    return sound ? RH_OK : rh_db_fail_damaged(runs->db, "totals");
+}
+
+enum rh_status rh_runs_sum(struct rh_runs *runs, struct rh_runs_totals *totals)
+{
+    enum rh_status status = take_totals(runs, totals);
+    return status == RH_OK ? rh_runs_sum_losses(runs, totals->losses) : status;
 }
 
 enum rh_status rh_runs_count(struct rh_runs *runs, uint64_t *count)
@@ -75,6 +80,16 @@ static bool take_state(struct rh_db_statement *row, struct rh_runs_state *state)
            take_tally(row, 10, &state->tally);
 }
 
+/* How all runs ended, to compare those of a candidate with. */
+static enum rh_status sum_ends(struct rh_runs *runs, struct rh_ends *all)
+{
+    struct rh_runs_totals totals;
+    enum rh_status status = take_totals(runs, &totals);
+    if (status == RH_OK)
+        *all = (struct rh_ends){totals.runs, totals.crashed, totals.hung};
+    return status;
+}
+
 enum rh_status rh_runs_get_state(struct rh_runs *runs, uint64_t candidate,
                                  struct rh_runs_state *state, bool *known)
 {
@@ -83,7 +98,7 @@ enum rh_status rh_runs_get_state(struct rh_runs *runs, uint64_t candidate,
     if (status == RH_OK && *known && !take_state(row, state))
         status = rh_db_fail_damaged(runs->db, "candidates");
     rh_db_reset(row);
-    return status;
+    return status == RH_OK && *known ? sum_ends(runs, &state->tally.all) : status;
 }
 
 /* Whether an id comes after those so far: a damaged tree may repeat itself for ever. */
@@ -110,6 +125,11 @@ static enum rh_status load_states(struct rh_runs *runs)
         status = rh_db_step(row, &more);
     }
     rh_db_reset(row);
+    struct rh_ends all = {0};
+    if (status == RH_OK)
+        status = sum_ends(runs, &all);
+    rh_vec_each (struct rh_runs_state, state, &runs->states)
+        state->tally.all = all;
     return status;
 }
 

@@ -164,13 +164,44 @@ static const char sight_tables[] =
     " unlocked {number}, ordered {number}, unordered {number});"
     "CREATE TABLE sites (number {id}, runs {number}, in_threads {number});";
 
+/* --- version 6: how runs ended by the order that they had of a candidate, and which runs that saw
+ * it ordered were to validate it --- */
+
+/* What older versions knew follows from the tasks: 1 and 2 are the flags of a proved race in the
+ * primary and the alternate order, 64 and 128 those of a crash and a hang, and 16 of `seen` says
+ * that the order asked for was brought about. Outcome 1 is no race, stage 0 only watches. A run
+ * counts once, whatever number of tasks it had. */
+static const char end_columns[] =
+    "ALTER TABLE candidates ADD COLUMN with_primary {number};"
+    "ALTER TABLE candidates ADD COLUMN crashes_primary {number};"
+    "ALTER TABLE candidates ADD COLUMN hangs_primary {number};"
+    "ALTER TABLE candidates ADD COLUMN with_alternate {number};"
+    "ALTER TABLE candidates ADD COLUMN crashes_alternate {number};"
+    "ALTER TABLE candidates ADD COLUMN hangs_alternate {number};"
+    "ALTER TABLE candidates ADD COLUMN validated_ordered {number};"
+    "UPDATE candidates SET validated_ordered = 0, with_primary = 0, crashes_primary = 0,"
+    " hangs_primary = 0, with_alternate = 0, crashes_alternate = 0, hangs_alternate = 0;"
+    "UPDATE candidates SET validated_ordered = known.o, with_primary = known.p,"
+    " crashes_primary = known.pc, hangs_primary = known.ph, with_alternate = known.a,"
+    " crashes_alternate = known.ac, hangs_alternate = known.ah"
+    " FROM (SELECT candidate, sum(o) AS o, sum(p) AS p, sum(p * c) AS pc, sum(p * h) AS ph,"
+    " sum(a) AS a, sum(a * c) AS ac, sum(a * h) AS ah FROM (SELECT candidate,"
+    " CASE WHEN max(stage) > 0 AND min(outcome) = 1 THEN 1 ELSE 0 END AS o,"
+    " max(CASE WHEN (flags & 1) <> 0 OR ((seen & 16) <> 0 AND \"order\" = 0)"
+    " THEN 1 ELSE 0 END) AS p,"
+    " max(CASE WHEN (flags & 2) <> 0 OR ((seen & 16) <> 0 AND \"order\" = 1)"
+    " THEN 1 ELSE 0 END) AS a,"
+    " max(CASE WHEN (flags & 64) <> 0 THEN 1 ELSE 0 END) AS c,"
+    " max(CASE WHEN (flags & 128) <> 0 THEN 1 ELSE 0 END) AS h"
+    " FROM tasks WHERE outcome IS NOT NULL GROUP BY candidate, run) AS by_run GROUP BY candidate)"
+    " AS known WHERE known.candidate = candidates.id;";
+
 /* --- all versions --- */
 
 static const struct rh_db_migration steps[] = {
-    {.define = first_tables},
-    {.define = finding_tables, .convert = convert_races},
-    {.define = loss_tables},
-    {.define = sight_tables},
+    {.define = first_tables}, {.define = finding_tables, .convert = convert_races},
+    {.define = loss_tables},  {.define = sight_tables},
+    {.define = end_columns},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof steps[0], OLDEST = 2 };

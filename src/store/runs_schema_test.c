@@ -195,6 +195,41 @@ static void a_writer_migrates(void **state)
     free(path);
 }
 
+static void assert_ends(const struct rh_ends *ends, uint64_t runs, uint64_t crashes, uint64_t hangs)
+{
+    assert_int_equal(ends->runs, runs);
+    assert_int_equal(ends->crashes, crashes);
+    assert_int_equal(ends->hangs, hangs);
+}
+
+/* What the orders of a candidate led to follows from the tasks: flags 1 and 2 are races of the two
+ * orders, 64 a crash, 128 a hang; 16 of what was seen is an order that a pause brought about. */
+static void ends_follow_from_the_tasks(void **state)
+{
+    char *path = make_version_2(state);
+    run_sql(path, "INSERT INTO tasks VALUES"
+                  " (4, 0, 1, 3, 5, 2, 0, 250, 0, 31, 66, 1, 1),"  /* both orders, crashed */
+                  " (5, 0, 1, 3, 5, 2, 1, 250, 3, 31, 128, 1, 1)," /* alternate enforced, hung */
+                  " (6, 0, 1, 3, 5, 2, 0, 250, 0, 15, 1, 1, 1),"   /* two tasks of one run */
+                  " (6, 1, 1, 3, 5, 2, 0, 250, 0, 31, 65, 1, 1),"
+                  " (8, 0, 1, 3, 5, 2, 0, 250, 1, 15, 0, 1, 1),"  /* ordered, validated */
+                  " (9, 0, 1, 3, 5, 0, 0, 0, 1, 15, 0, 1, 1),"    /* ordered, watched */
+                  " (7, 0, 2, 3, 5, 2, 0, 250, 0, 15, 65, 1, 1);" /* of another candidate */
+                  "INSERT INTO candidates SELECT 9, first, second, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1,"
+                  " 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM candidates");
+    struct rh_runs *runs = open_store(path);
+    struct rh_runs_state known = state_of(runs, 1);
+    assert_ends(&known.tally.with[RH_ORDER_PRIMARY], 3, 2, 0);
+    assert_ends(&known.tally.with[RH_ORDER_ALTERNATE], 2, 1, 1);
+    assert_ends(&known.tally.all, 2, 1, 0);
+    assert_int_equal(known.tally.ordered, 1);
+    known = state_of(runs, 9);
+    assert_ends(&known.tally.with[RH_ORDER_PRIMARY], 0, 0, 0);
+    assert_ends(&known.tally.with[RH_ORDER_ALTERNATE], 0, 0, 0);
+    rh_runs_close(runs);
+    free(path);
+}
+
 /* No table, column or index differs from those of a store that was made new. */
 static void a_migrated_store_is_like_a_new_one(void **state)
 {
@@ -254,8 +289,12 @@ static void what_cannot_be_migrated_is_left_alone(void **state)
     assert_refused(path, "more than tables");
     run_sql(path, "PRAGMA user_version = 1");
     assert_refused(path, "is version 1, of an older racehive: move it away to start a new one");
-    run_sql(path, "PRAGMA user_version = 6");
-    assert_refused(path, "its format is version 6 and this racehive");
+    char *newer = rh_format("PRAGMA user_version = %d", RH_RUNS_VERSION + 1);
+    char *message = rh_format("its format is version %d and this racehive", RH_RUNS_VERSION + 1);
+    run_sql(path, newer);
+    assert_refused(path, message);
+    free(message);
+    free(newer);
     free(path);
 }
 
@@ -317,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCRATCH_TEST(a_reader_migrates),
         SCRATCH_TEST(a_writer_migrates),
+        SCRATCH_TEST(ends_follow_from_the_tasks),
         SCRATCH_TEST(a_migrated_store_is_like_a_new_one),
         SCRATCH_TEST(what_cannot_be_migrated_is_left_alone),
         SCRATCH_TEST(who_may_not_write_is_told_why),

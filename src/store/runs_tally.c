@@ -38,6 +38,27 @@ static void count_context(struct rh_tally *tally, const struct rh_runs_answer *a
         tally->one_thread++;
 }
 
+/* The orders that a run had of a candidate: its race in that order, or the order brought about by
+ * a pause. */
+static void note_orders(const struct rh_runs_task *task, const struct rh_runs_answer *answer,
+                        bool orders[2])
+{
+    for (int order = 0; order < 2; order++)
+        orders[order] = orders[order] || answer->raced[order];
+    if (answer->seen & RH_SEEN_STEERED)
+        orders[task->order] = true;
+}
+
+static void count_ends(struct rh_tally *tally, const struct rh_runs_answer *answer,
+                       const bool orders[2])
+{
+    for (int order = 0; order < 2; order++) {
+        tally->with[order].runs += orders[order];
+        tally->with[order].crashes += orders[order] && answer->crashed;
+        tally->with[order].hangs += orders[order] && answer->hung;
+    }
+}
+
 static void count_run(struct rh_tally *tally, const struct rh_runs_answer *answer)
 {
     tally->outcomes[answer->outcome]++;
@@ -57,11 +78,12 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
                          size_t count, size_t at)
 {
     struct rh_runs_answer all = answers[at];
-    bool validates = false;
+    bool validates = false, orders[2] = {false, false};
     for (size_t i = at; i < count; i++) {
         if (tasks[i].candidate.id != tasks[at].candidate.id)
             continue;
         merge_answer(&all, &answers[i]);
+        note_orders(&tasks[i], &answers[i], orders);
         validates = validates || tasks[i].stage != RH_STAGE_CONTEXT;
         if (answers[i].timed_out)
             state->timed_out_us[tasks[i].order] = tasks[i].pause_us;
@@ -70,6 +92,8 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
     state->explored +=
         validates && rh_verdict_of(rh_verdict_ground(&state->tally)) == RH_VERDICT_TRUE_RACE;
     count_run(&state->tally, &all);
+    count_ends(&state->tally, &all, orders);
+    state->tally.ordered += validates && all.outcome == RH_OUTCOME_NO_RACE;
     for (int i = 0; i < 2; i++)
         if (all.executions[i] > state->executions[i])
             state->executions[i] = all.executions[i];

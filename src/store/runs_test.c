@@ -108,33 +108,40 @@ static const struct lesson {
     enum rh_ground once, five_times;
 } lessons[] = {
     {{.outcome = RH_OUTCOME_RACE, .raced[1] = true, .seen = BOTH | RH_SEEN_THREADS | RH_SEEN_MEET},
-     {.outcomes[RH_OUTCOME_RACE] = 1, .raced[1] = 1, .met = 1},
+     {.outcomes[RH_OUTCOME_RACE] = 1, .raced[1] = 1, .met = 1, .with[1] = {1, 0, 0}},
      RH_GROUND_SINGLE_ORDER,
      RH_GROUND_SINGLE_ORDER},
     {{.outcome = RH_OUTCOME_RACE, .raced = {true, true}, .collided = true, .exhausted = true},
-     {.outcomes[RH_OUTCOME_RACE] = 1, .raced = {1, 1}, .collisions = 1},
+     {.outcomes[RH_OUTCOME_RACE] = 1,
+      .raced = {1, 1},
+      .collisions = 1,
+      .with = {{1, 0, 0}, {1, 0, 0}}},
      RH_GROUND_BOTH_ORDERS,
      RH_GROUND_BOTH_ORDERS},
     {{.outcome = RH_OUTCOME_RACE, .raced[0] = true, .crashed = true},
-     {.outcomes[RH_OUTCOME_RACE] = 1, .raced[0] = 1, .crashes = 1},
-     RH_GROUND_CRASH,
+     {.outcomes[RH_OUTCOME_RACE] = 1, .raced[0] = 1, .crashes = 1, .with[0] = {1, 1, 0}},
+     RH_GROUND_SINGLE_ORDER,
      RH_GROUND_CRASH},
     {{.outcome = RH_OUTCOME_RACE, .raced[0] = true, .hung = true},
-     {.outcomes[RH_OUTCOME_RACE] = 1, .raced[0] = 1, .hangs = 1},
-     RH_GROUND_HANG,
+     {.outcomes[RH_OUTCOME_RACE] = 1, .raced[0] = 1, .hangs = 1, .with[0] = {1, 0, 1}},
+     RH_GROUND_SINGLE_ORDER,
      RH_GROUND_HANG},
     {{.outcome = RH_OUTCOME_NO_RACE, .seen = BOTH | RH_SEEN_THREADS, .exhausted = true},
-     {.outcomes[RH_OUTCOME_NO_RACE] = 1},
-     RH_GROUND_SYNCHRONISED,
-     RH_GROUND_SYNCHRONISED},
+     {.outcomes[RH_OUTCOME_NO_RACE] = 1, .ordered = 1},
+     RH_GROUND_FEW_ORDERED,
+     RH_GROUND_FEW_ORDERED},
+    {{.outcome = RH_OUTCOME_NO_RACE, .seen = RH_SEEN_STEERED, .crashed = true},
+     {.outcomes[RH_OUTCOME_NO_RACE] = 1, .ordered = 1, .crashes = 1, .with[1] = {1, 1, 0}},
+     RH_GROUND_FEW_ORDERED,
+     RH_GROUND_FEW_ORDERED},
     {{.outcome = RH_OUTCOME_TIMEOUT, .timed_out = true, .seen = RH_SEEN_FIRST},
      {.outcomes[RH_OUTCOME_TIMEOUT] = 1},
      RH_GROUND_NOT_SEEN,
      RH_GROUND_NOT_SEEN},
     {{.outcome = RH_OUTCOME_TIMEOUT, .timed_out = true, .exhausted = true},
      {.outcomes[RH_OUTCOME_TIMEOUT] = 1, .exhausted = 1},
-     RH_GROUND_EXHAUSTED,
-     RH_GROUND_EXHAUSTED},
+     RH_GROUND_FEW_EXHAUSTED,
+     RH_GROUND_FEW_EXHAUSTED},
     {{.outcome = RH_OUTCOME_TIMEOUT, .seen = BOTH | RH_SEEN_THREADS},
      {.outcomes[RH_OUTCOME_TIMEOUT] = 1, .apart = 1},
      RH_GROUND_NOT_SEEN,
@@ -178,6 +185,8 @@ static void every_answer_leads_to_its_verdict(void **state)
         const struct lesson *lesson = &lessons[i];
         run_once(runs, i, &lesson->answer);
         struct rh_runs_state known = state_of(runs, i);
+        assert_int_equal(known.tally.all.runs, 5 * i + 1);
+        known.tally.all = (struct rh_ends){0};
         if (memcmp(&known.tally, &lesson->tally, sizeof known.tally) != 0)
             fail_msg("the tally of lesson %zu is wrong", i);
         assert_int_equal(rh_verdict_ground(&known.tally), lesson->once);
@@ -265,14 +274,39 @@ static void a_run_counts_once_for_a_candidate(void **state)
     assert_status(RH_OK,
                   rh_runs_complete(runs, run, &(struct rh_runs_end){0}, answers, 3, NULL, 0, NULL));
     struct rh_runs_state known = state_of(runs, 1);
-    const struct rh_tally expected = {
-        .outcomes[RH_OUTCOME_RACE] = 1, .raced[1] = 1, .collisions = 1, .met = 1};
+    const struct rh_tally expected = {.outcomes[RH_OUTCOME_RACE] = 1,
+                                      .raced[1] = 1,
+                                      .collisions = 1,
+                                      .met = 1,
+                                      .with[1] = {1, 0, 0},
+                                      .all = {1, 0, 0}};
     assert_memory_equal(&known.tally, &expected, sizeof expected);
     assert_int_equal(known.timed_out_us[RH_ORDER_PRIMARY], 111);
     assert_int_equal(known.timed_out_us[RH_ORDER_ALTERNATE], 0);
     assert_int_equal(known.executions[0], 4);
     assert_int_equal(known.executions[1], 3);
     assert_int_equal(state_of(runs, 2).tally.outcomes[RH_OUTCOME_NOT_SEEN], 1);
+    rh_runs_close(runs);
+    free(path);
+}
+
+/* Order that a run saw without trying for another says little against a race. */
+static void watching_is_not_validating(void **state)
+{
+    char *path = store_path(state);
+    struct rh_runs *runs = open_store(path);
+    const struct rh_runs_answer answer = {.outcome = RH_OUTCOME_NO_RACE, .seen = RH_SEEN_MEET};
+    for (int i = 0; i < 100; i++) {
+        struct rh_runs_task task = make_task(1);
+        task.stage = i < 90 ? RH_STAGE_CONTEXT : RH_STAGE_ORDER;
+        uint64_t run = begin_run(runs, &task, 1);
+        assert_status(RH_OK, rh_runs_complete(runs, run, &(struct rh_runs_end){0}, &answer, 1, NULL,
+                                              0, NULL));
+    }
+    struct rh_runs_state known = state_of(runs, 1);
+    assert_int_equal(known.tally.outcomes[RH_OUTCOME_NO_RACE], 100);
+    assert_int_equal(known.tally.ordered, 10);
+    assert_int_equal(rh_verdict_ground(&known.tally), RH_GROUND_FEW_ORDERED);
     rh_runs_close(runs);
     free(path);
 }
@@ -543,6 +577,7 @@ int main(void)
         SCRATCH_TEST(the_order_of_runs_does_not_matter),
         SCRATCH_TEST(a_state_holds_what_the_runs_brought),
         SCRATCH_TEST(a_run_counts_once_for_a_candidate),
+        SCRATCH_TEST(watching_is_not_validating),
         SCRATCH_TEST(states_come_by_rising_id_of_64_bits),
         SCRATCH_TEST(a_run_that_was_not_completed_counts_for_nothing),
         SCRATCH_TEST(a_run_is_completed_once_and_whole),

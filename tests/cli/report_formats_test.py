@@ -94,15 +94,15 @@ class Html(ReportCase):
                       "write in deposit and read in audit race on account->balance",
                       "x account->balance += n;", "T3, created by T1 (main), holding no lock",
                       "collision: T3 was paused for 12.3 ms before its access",
-                      "1 run crashed after it (SIGSEGV)", "as audit does",
-                      "Unordered, but not proved"):
+                      "2 of 2 runs with audit first crashed (SIGSEGV), 0 of 73 others", "as audit does",
+                      "Unordered, but not proved", "with confidence 0.999"):
             self.assertIn(words, shown)
 
     def test_table_of_candidates(self):
         rows = [r for r in self.page().rows if r[-1] in (BUSY, LOCKED, READ_WRITE, ITSELF, MIXED)]
         self.assertEqual([r[-1] for r in rows], [BUSY, LOCKED, ITSELF, READ_WRITE, MIXED])
         self.assertEqual(rows[3][:3], ["likely false positive", "synchronised", "60"])
-        self.assertEqual(rows[3][6:10], ["0", "2", "0", "0"])
+        self.assertEqual(rows[3][6:10], ["0", "66", "0", "0"])
         self.assertRegex(rows[3][10], r"^below [0-9.]+ %$")
         self.assertEqual(rows[0][10], "-")
 

@@ -16,10 +16,15 @@ BUSY, LOCKED, READ_WRITE, ITSELF, MIXED = (
     "f66f08be64f97f1f", "37382fc97ba06c65", "c87afed77487b6b9", "16b878c650cab9c9",
     "7a614ca1770714ca")
 
-# A run of each kind: three true races, one likely false positive, one unknown.
+# The runs without a race that a likely false positive needs, and more than enough of them to tell what
+# a race causes.
+ENOUGH = 66
+
+# Runs of each kind: three true races, one likely false positive, one unknown.
 RUNS = [f"{LOCKED}:race,lock1", f"{LOCKED}:race,alternate,collision,crash,lock0",
+        f"{LOCKED}:race,alternate,crash,lock0",
         f"{LOCKED}:not_seen", f"{ITSELF}:race,main", f"{ITSELF}:timeout",
-        f"{BUSY}:race,hang", f"{READ_WRITE}:no_race", f"{READ_WRITE}:no_race",
+        f"{BUSY}:race,hang", f"{BUSY}:race,hang", *[f"{READ_WRITE}:no_race"] * ENOUGH,
         f"{MIXED}:not_seen,suspected"]
 
 SOURCE = "".join(f"line {n}\n" for n in range(1, 41)) + "\t\tx account->balance += n;\n" + \

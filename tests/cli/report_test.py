@@ -12,7 +12,7 @@ import sys
 import unittest
 
 from harness import ID_A, ID_B, elf
-from report_harness import BUSY, ITSELF, LOCKED, MIXED, READ_WRITE, Page, ReportCase
+from report_harness import BUSY, ENOUGH, ITSELF, LOCKED, MIXED, READ_WRITE, Page, ReportCase
 
 
 class Text(ReportCase):
@@ -27,7 +27,7 @@ class Text(ReportCase):
         text = self.report()
         self.assertEqual(text.splitlines()[:2], [
             "bank: 3 true races, 1 likely false positive and 1 unknown of 5 candidates",
-            f"9 runs with racemob, build id {ID_A}"])
+            f"{len(self.runs)} runs with racemob, build id {ID_A}"])
         self.assertEqual(text.split("\n\n")[-1].splitlines(), [
             "VERDICT                GROUND                 CANDIDATES",
             "true race              causes hang                     1",
@@ -36,7 +36,9 @@ class Text(ReportCase):
             "                       single order                    1",
             "likely false positive  synchronised                    1",
             "unknown                unordered, not proved           1",
-            "all                                                    5"])
+            "all                                                    5",
+            "A likely false positive has at least 66 runs that speak against a race: it races in at "
+            "most 10 % of such runs, with confidence 0.999."])
 
     def test_a_race_is_told_in_full(self):
         self.assertEqual(self.block("audit"), [
@@ -54,8 +56,8 @@ class Text(ReportCase):
             "  memory: heap block from bank.c:12",
             "  proof: collision: T3 was paused for 12.3 ms before its access, and T2 made its own "
             "meanwhile; nothing orders the two",
-            "  runs: raced in 2 of 3 runs that had it as a task, in both orders, by collision in 1",
-            "  consequence: 1 run crashed after it (SIGSEGV)",
+            "  runs: raced in 3 of 4 runs that had it as a task, in both orders, by collision in 1",
+            "  consequence: 2 of 2 runs with audit first crashed (SIGSEGV), 0 of 73 others",
             "  try: hold &bank->lock in deposit (bank.c:41:7) too, as audit does"])
 
     def test_races_come_by_score_then_the_suspected(self):
@@ -81,7 +83,7 @@ class Text(ReportCase):
         self.assertIn("  try: make döne[?[31m] atomic: a loop waits for it, and a plain variable may "
                       "be read once and never again; store it with release and load it with acquire "
                       "order", lines)
-        self.assertIn("  consequence: 1 run hung after it", lines)
+        self.assertIn("  consequence: 2 of 2 runs with stop first hung, 0 of 73 others", lines)
 
     def test_without_sources_there_are_places_alone(self):
         os.remove(self.path("bank.c"))
@@ -90,8 +92,8 @@ class Text(ReportCase):
 
     def test_races_of_the_same_lines_are_told_together(self):
         os.remove(self.store)
-        self.make_runs(self.store, f"{READ_WRITE}:race", f"{ITSELF}:race,crash",
-                       f"{LOCKED}:race")
+        self.make_runs(self.store, f"{READ_WRITE}:race", *[f"{ITSELF}:race,crash"] * 2,
+                       f"{LOCKED}:race", *[f"{LOCKED}:not_seen"] * 9)
         titles = re.findall(r"^(?:true race \d|  the same lines).*$", self.report(), re.M)
         self.assertEqual(titles, [
             f"true race 1 of 3: write in deposit and read in audit race on account->balance  {LOCKED}",
@@ -149,12 +151,13 @@ class Json(ReportCase):
         del report["candidates"]
         self.assertEqual(report, {
             "tool": "racehive", "version": "0.1.0", "program": "bank", "build_id": ID_A,
-            "detector": "racemob", "runs": 9,
-            "totals": {"candidates": 5, "listed": 5, "crashed_runs": 1, "hung_runs": 1,
-                       "wall_ns": 9000, "hook_ns": 180, "pause_ns": 18, "losses": {}, "grounds": {
+            "detector": "racemob", "runs": 75,
+            "totals": {"candidates": 5, "listed": 5, "crashed_runs": 2, "hung_runs": 2,
+                       "wall_ns": 75000, "hook_ns": 1500, "pause_ns": 150, "losses": {},
+                       "confidence": 0.999, "grounds": {
                 "causes hang": 1, "causes crash": 1, "both orders": 0, "single order": 1,
                 "unordered, not proved": 1, "synchronised": 1, "longest pause timed out": 0,
-                "not aliasing": 0, "single thread": 0, "not seen": 0, "not tried": 0}}})
+                "synchronised in too few runs": 0, "timed out in too few runs": 0, "not aliasing": 0, "single thread": 0, "not seen": 0, "not tried": 0}}})
 
     def test_losses(self):
         self.make_runs(self.store, f"{LOCKED}:no_race,lost", f"{LOCKED}:no_race,lost")
@@ -176,7 +179,12 @@ class Json(ReportCase):
             "access": "write", "size": 8, "expression": "account->balance", "locks": "",
             "threads": "worker x many"})
         self.assertEqual(race["second"]["locks"], "&bank->lock")
-        self.assertEqual(race["outcomes"], {"race": 2, "no_race": 0, "timeout": 0, "not_seen": 1})
+        self.assertEqual(race["outcomes"], {"race": 3, "no_race": 0, "timeout": 0, "not_seen": 1})
+        self.assertEqual(race["ends"], {
+            "primary": {"with": {"runs": 1, "crashes": 0, "hangs": 0},
+                        "without": {"runs": 74, "crashes": 2, "hangs": 2}},
+            "alternate": {"with": {"runs": 2, "crashes": 2, "hangs": 0},
+                          "without": {"runs": 73, "crashes": 0, "hangs": 2}}})
         evidence = race["evidence"]
         threads = evidence.pop("threads")
         self.assertEqual(evidence, {
@@ -211,7 +219,8 @@ class Json(ReportCase):
     def test_no_evidence(self):
         candidates = self.candidates()
         self.assertIsNone(candidates[READ_WRITE]["evidence"])
-        self.assertTrue(0 < candidates[READ_WRITE]["bound"] < 1)
+        self.assertTrue(0.09 < candidates[READ_WRITE]["bound"] < 0.1)
+        self.assertIsNone(candidates[READ_WRITE]["ends"])
         self.assertIsNone(candidates[MIXED]["evidence"])
         self.assertEqual(candidates[MIXED]["suspicion"]["stacks"],
                          [["audit bank.c:80"],
@@ -228,6 +237,32 @@ class Json(ReportCase):
         self.make_runs(self.store, f"{LOCKED}:no_race,crash")
         self.assertIsNone(self.candidates()[LOCKED]["evidence"])
         self.assertEqual(self.json()["totals"]["crashed_runs"], 1)
+
+    def test_one_crash_is_shown_but_not_blamed(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{ITSELF}:race,crash", *[f"{LOCKED}:not_seen"] * 20)
+        self.assertEqual(self.candidates()[ITSELF]["ground"], "single order")
+        self.assertEqual(self.candidates()[ITSELF]["evidence"]["consequence"], "none")
+        self.assertIn("  consequence: 1 of 1 run with it crashed (SIGSEGV), 0 of 20 others, which may be "
+                      "chance\n", self.report())
+
+    def test_a_program_that_crashes_anyway(self):
+        os.remove(self.store)
+        self.make_runs(self.store, *[f"{ITSELF}:race,crash"] * 3, *[f"{LOCKED}:not_seen,crash"] * 9)
+        self.assertEqual(self.candidates()[ITSELF]["ground"], "single order")
+        self.assertIn("3 of 3 runs with it crashed (SIGSEGV), 9 of 9 others, which may be chance",
+                      self.report())
+
+    def test_few_ordered_runs_are_unknown(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{LOCKED}:no_race", *[f"{READ_WRITE}:no_race"] * (ENOUGH - 1),
+                       f"{ITSELF}:timeout,exhausted", *[f"{BUSY}:not_seen,apart"] * 70)
+        grounds = {c["id"]: (c["verdict"], c["ground"]) for c in self.json()["candidates"]}
+        self.assertEqual(grounds[LOCKED], ("unknown", "synchronised in too few runs"))
+        self.assertEqual(grounds[READ_WRITE], ("unknown", "synchronised in too few runs"))
+        self.assertEqual(grounds[ITSELF], ("unknown", "timed out in too few runs"))
+        self.assertEqual(grounds[BUSY], ("unknown", "not aliasing"))
+        self.assertIn("at least 66 runs", self.report())
 
     def test_many_untried_are_counted_not_all_listed(self):
         self.make_sidecar("bank.racehive", ID_A, "vast")
@@ -246,7 +281,7 @@ class Json(ReportCase):
 
 class UninstrumentedAccesses(ReportCase):
     """What the first site of LOCKED, the write in deposit, has with code that is no site."""
-    runs = [f"{LOCKED}:uninstrumented", f"{LOCKED}:no_race"]
+    runs = [f"{LOCKED}:uninstrumented", *[f"{LOCKED}:no_race"] * ENOUGH]
 
     def uninstrumented(self):
         found, = [c for c in self.json()["candidates"] if c["second"].get("uninstrumented")]

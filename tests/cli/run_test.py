@@ -259,6 +259,42 @@ class BadUsage(RunCase):
         self.assertIn(b"did not start Racehive's runtime", ran.stderr)
 
 
+class Verdicts(RunCase):
+    COUNTERS = b"""#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int plain, hidden;
+static void pass(void) { pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); }
+static void *early(void *arg) { plain++; hidden++; pass(); return arg; }
+static void *late(void *arg) { plain++; usleep(20000); pass(); hidden++; return arg; }
+int main(void)
+{
+    pthread_t threads[2];
+    pthread_create(&threads[0], 0, early, 0);
+    pthread_create(&threads[1], 0, late, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], 0);
+    return plain + hidden == 0;
+}
+"""
+
+    def test_few_runs_never_call_a_race_likely_false(self):
+        """Both counters race. A run mostly sees the second ordered, by a lock that is taken in between
+        and does not guard it."""
+        self.write("counters.c", self.COUNTERS)
+        subprocess.run([RACEHIVE_CC, "-O1", "-pthread", "counters.c", "-o", "counters"],
+                       cwd=self.folder, check=True, env=self.environment())
+        seen, ordered = set(), 0
+        for runs in [1] * 8 + [5] * 4:
+            self.assertIn(self.status(f"--runs={runs}", "./counters"), (0, 66))
+            candidates = self.report()["candidates"]
+            seen |= {c["verdict"] for c in candidates}
+            ordered += any(c["outcomes"]["no_race"] for c in candidates)
+            os.remove(self.store)
+        self.assertLessEqual(seen, {"true-race", "unknown"})
+        self.assertGreater(ordered, 0)
+
+
 class Consequences(RunCase):
     """Programs that fail in one of the two orders."""
 
@@ -272,6 +308,10 @@ class Consequences(RunCase):
         candidate, = [c for c in self.report()["candidates"] if c["verdict"] == "true-race"]
         self.assertEqual(candidate["evidence"]["consequence"], consequence)
         self.assertRegex(output, rf"causes {consequence} +1\n")
+        counts = {"crash": "crashes", "hang": "hangs"}[consequence]
+        ends = [(e["with"], e["without"]) for e in candidate["ends"].values()]
+        self.assertTrue(any(w[counts] >= 2 and w[counts] * o["runs"] > o[counts] * w["runs"]
+                            for w, o in ends), ends)
         self.assert_nothing_left()
 
     def test_crash(self):
