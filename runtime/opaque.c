@@ -27,15 +27,17 @@ uint32_t rt_opaque_reasons(void)
 /* --- libraries --- */
 
 /*
- * Libraries of the system, by the beginning of their file names, that order threads only through
- * functions we wrap, or not at all.
+ * Libraries by the beginning of their file names that order threads only through functions we wrap,
+ * or not at all. Those outside the C library have no atomic instruction in Debian's builds, and
+ * their sources use pthreads and pipes alone.
  */
 static const char *const harmless[] = {
-    "ld-linux",  "ld-2.",       "ld.so",       "libc.so",       "libc-2.",
-    "libm.so",   "libm-2.",     "libmvec",     "libpthread",    "libdl.so",
-    "libdl-2.",  "librt.so",    "librt-2.",    "libutil.so",    "libutil-2.",
-    "libresolv", "libnss_",     "libgcc_s.so", "libstdc++.so",  "libz.so",
-    "libbz2.so", "libcrypt.so", "libcrypt-2.", "linux-vdso.so", "linux-gate.so",
+    "ld-linux",      "ld-2.",      "ld.so",      "libc.so",     "libc-2.",     "libm.so",
+    "libm-2.",       "libmvec",    "libpthread", "libdl.so",    "libdl-2.",    "librt.so",
+    "librt-2.",      "libutil.so", "libutil-2.", "libresolv",   "libnss_",     "libgcc_s.so",
+    "libstdc++.so",  "libz.so",    "libbz2.so",  "libcrypt.so", "libcrypt-2.", "linux-vdso.so",
+    "linux-gate.so", "libevent",   "liblzma.so", "libzstd.so",  "liblz4.so",   "libsnappy.so",
+    "libexpat",
 };
 
 static bool is_harmless(const char *path)
