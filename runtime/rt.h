@@ -258,7 +258,7 @@ struct rt_detector {
     void (*tick)(void);
     /* When that thread has been made, also in a child after fork: it may make one of its own. */
     void (*serve)(void);
-    /* Before a thread is created, in its creator; not in a hook. */
+    /* Before a thread is created, in its creator, with signals blocked; not in a hook. */
     void (*creating)(void);
 };
 

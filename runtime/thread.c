@@ -271,13 +271,13 @@ static struct rt_thread *enter(uint32_t parent, bool joinable)
 
 struct rt_creation rt_thread_create_begin(bool joinable)
 {
-    if (rt_detector && rt_detector->creating)
-        rt_detector->creating();
     struct rt_creation c = {0};
     rt_start();
     if (atomic_load(&rt_mode) != RT_MODE_LIVE)
         return c;
     c.signals = rt_signals_block();
+    if (rt_detector->creating)
+        rt_detector->creating();
     struct rt_thread *self = rt_thread_self();
     c.thread = enter(self ? self->id : 0, joinable);
     if (!c.thread) {

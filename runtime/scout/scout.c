@@ -278,7 +278,7 @@ void rt_scout_creating(void)
     rt_unlock(&lock);
 }
 
-/* A new thread's stack may have been another's. */
+/* A new thread's stack may have been another's. Signals are still blocked in it. */
 void rt_scout_thread_begin(struct rt_thread *self)
 {
     rt_clocks_begin(self, &share_of(self)->clocks);
