@@ -20,6 +20,13 @@ enum sites {
     SITES
 };
 
+/* What scouts have seen of a candidate: the more, the sooner it is asked about. */
+enum sight {
+    UNSEEN,
+    MET_BARE, /* its sites met without a common lock */
+    SUSPECT,  /* and unordered, or it was found unordered in another way */
+};
+
 struct entry {
     struct rh_runs_candidate candidate;
     uint32_t score;
@@ -28,6 +35,7 @@ struct entry {
     uint32_t users;     /* who have it as their own */
     uint32_t in_flight; /* runs under way that validate it */
     bool same;          /* its two sites are one: it has only one order */
+    enum sight sight;
     struct rh_tally tally;
     uint64_t executions[2];
     uint32_t timed_out_us[2];
@@ -154,6 +162,35 @@ static enum rh_status refill(struct rh_pool *pool)
     return status;
 }
 
+/* Takes in what scouts saw meet without a common lock, wherever it stands in the rank. What the
+ * analysis has ruled out is no candidate: its races are found by scouts alone. */
+static enum rh_status take_met(struct rh_pool *pool, const struct rh_runs_met *met)
+{
+    struct rh_candidate candidate;
+    enum rh_status status = RH_OK;
+    uint32_t first = met->candidate.first, second = met->candidate.second;
+    if (!met->unlocked || first >= pool->site_count || second >= pool->site_count)
+        return RH_OK;
+    if (!rh_map_has(&pool->by_id, met->candidate.id) &&
+        rh_candidates_find(pool->candidates, &pool->all_sites[first], &pool->all_sites[second],
+                           &candidate))
+        status = add_candidate(pool, &candidate);
+    uint64_t at;
+    if (rh_map_get(&pool->by_id, met->candidate.id, &at))
+        pool->entries.data[at].sight = met->unordered ? SUSPECT : MET_BARE;
+    return status;
+}
+
+static enum rh_status take_all_met(struct rh_pool *pool)
+{
+    struct rh_runs_met_vec met = RH_VEC_INIT;
+    enum rh_status status = rh_runs_list_met(pool->runs, &met);
+    for (size_t i = 0; i < met.len && status == RH_OK; i++)
+        status = take_met(pool, &met.data[i]);
+    rh_vec_free(&met);
+    return status;
+}
+
 enum rh_status rh_pool_open(struct rh_sidecar *sidecar, struct rh_runs *runs,
                             const struct rh_pool_options *options, struct rh_pool **pool)
 {
@@ -168,6 +205,8 @@ enum rh_status rh_pool_open(struct rh_sidecar *sidecar, struct rh_runs *runs,
         rh_candidates_count(p->candidates, &p->totals);
         status = refill(p);
     }
+    if (status == RH_OK)
+        status = take_all_met(p);
     if (status != RH_OK) {
         rh_pool_close(p);
         return status;
@@ -259,14 +298,19 @@ static enum kind kind_of(const struct entry *e)
 {
     if (is_true_race(e))
         return PROVED;
-    bool met = e->tally.met || e->tally.suspected || e->tally.outcomes[RH_OUTCOME_NO_RACE];
+    bool met = e->sight != UNSEEN || e->tally.met || e->tally.suspected ||
+               e->tally.outcomes[RH_OUTCOME_NO_RACE];
     return met ? MET : HIDDEN;
 }
 
-/* Less is sooner: fewest attempts, sites that run, best score. */
+/* Less is sooner: fewest attempts, sites that run, best score. A candidate that met without a
+ * common lock has twice the attempts of others before it comes behind them, a suspect four times.
+ */
 static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
-    uint64_t attempts = is_true_race(e) ? e->explored : e->attempts;
+    bool is_suspect = e->sight == SUSPECT || e->tally.suspected;
+    uint64_t attempts =
+        is_true_race(e) ? e->explored : e->attempts >> (is_suspect ? 2 : e->sight == MET_BARE);
     return attempts << 32 | (uint64_t)(look_at(pool, e) == SLEEP) << 31 |
            (uint64_t)(RH_SCORE_MAX - e->score) << 16 | (next_random(pool) & 0xffff);
 }
@@ -502,7 +546,9 @@ enum rh_status rh_pool_completed(struct rh_pool *pool, const struct rh_assignmen
         status = renew(pool, a->tasks[i].candidate.id);
     for (size_t i = 0; i < found_count && status == RH_OK; i++)
         status = renew(pool, found[i].candidate.id);
-    return status == RH_OK ? refill(pool) : status;
+    if (status == RH_OK)
+        status = refill(pool);
+    return status == RH_OK ? take_all_met(pool) : status;
 }
 
 bool rh_pool_name(const struct rh_pool *pool, uint32_t a, uint32_t b,

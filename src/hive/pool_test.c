@@ -55,6 +55,49 @@ static void test_better_scores_first(void **state)
         assert_int_equal(run_one(&vain), expected[i % 4]);
 }
 
+/* A run's scout saw the sites of a candidate meet without a common lock. */
+static void scout(uint32_t candidate, uint32_t unordered)
+{
+    const struct rh_runs_end end = {.wall_ns = 1};
+    struct rh_runs_meeting meeting = {
+        .counts = {
+            [RH_MET_UNLOCKED] = 1, [RH_MET_UNORDERED] = unordered, [RH_MET_ORDERED] = !unordered}};
+    assert_true(rh_pool_name(pool, 2 * candidate, 2 * candidate + 1, &meeting.candidate));
+    const struct rh_runs_sights sights = {.met = &meeting, .met_count = 1};
+    uint64_t run;
+    assert_status(RH_OK, rh_runs_begin(runs, 0, NULL, 0, &run));
+    assert_status(RH_OK, rh_runs_complete(runs, run, &end, NULL, 0, NULL, 0, &sights));
+}
+
+/* The worst by score: it has four times the attempts of the others when it was unordered, and twice
+ * when it only met without a common lock; all have their turn. */
+static void check_scouted(uint32_t unordered, uint32_t least, uint32_t most)
+{
+    struct plan plan = {.count = 4, .scores = {90, 70, 50, 10}};
+    uint32_t turns[4] = {0};
+    start(&plan, &usual);
+    let_all_meet();
+    scout(3, unordered);
+    reopen(&usual);
+    for (uint32_t i = 0; i < 70; i++)
+        turns[run_one(&vain)]++;
+    assert_in_range(turns[3], least, most);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_in_range(turns[i], (70 - most) / 3 - 1, (70 - least) / 3 + 2);
+}
+
+static void test_suspects_first(void **state)
+{
+    (void)state;
+    check_scouted(1, 38, 44);
+}
+
+static void test_met_without_a_lock_first(void **state)
+{
+    (void)state;
+    check_scouted(0, 26, 30);
+}
+
 /* Those that never met are tried, too, though less often, whatever their score; and one that has
  * met is not lost among them, however many they are. */
 static void check_hidden(bool processes)
@@ -325,6 +368,8 @@ int main(void)
         CASE(test_those_not_seen_too),
         CASE(test_rounds_go_on_in_other_processes),
         CASE(test_better_scores_first),
+        CASE(test_suspects_first),
+        CASE(test_met_without_a_lock_first),
         CASE(test_hidden),
         CASE(test_hidden_in_other_processes),
         CASE(test_sites_that_do_not_run_wait),
