@@ -12,7 +12,7 @@
 enum { UNMEASURED_TICKS = 40 };
 enum { LONG_US = 50 };
 /* A run that has just begun may spend what this much time earns, or nothing could ever start. */
-enum { GRACE_NS = 1000000000 };
+enum { GRACE_NS = 500000000 };
 
 _Atomic bool rt_budget_alarm;
 _Atomic bool rt_budget_slice_over = true;
@@ -106,10 +106,11 @@ void rt_budget_slice(uint64_t ns)
     atomic_store(&rt_budget_slice_over, false);
 }
 
-uint64_t rt_budget_left(void)
+uint64_t rt_budget_spare(void)
 {
-    uint64_t size = atomic_load(&hook_budget), used = all_taken();
-    return used < size ? scale(size - used, 1000, atomic_load(&ticks_per_us)) : 0;
+    uint64_t size = atomic_load(&hook_budget), used = all_taken(), kept = share_of(GRACE_NS) / 2;
+    uint64_t left = used < size ? scale(size - used, 1000, atomic_load(&ticks_per_us)) : 0;
+    return left > kept ? left - kept : 0;
 }
 
 /* No hook takes as long as LONG_US: what is beyond it was another's turn on the processor, or a

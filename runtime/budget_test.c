@@ -171,9 +171,9 @@ static void test_alarm_and_its_end(void **state)
 {
     (void)state;
     begin(PPM / 50, 0);
-    spend(12 * MS_NS); /* before the first tick the clock's rate is guessed, for the grace alone */
+    spend(6 * MS_NS); /* before the first tick the clock's rate is guessed, for the grace alone */
     assert_false(atomic_load(&rt_budget_alarm));
-    spend(8 * MS_NS);
+    spend(4 * MS_NS);
     assert_true(atomic_load(&rt_budget_alarm));
     begin(PPM / 50, 0);
     pass(2 * S_NS - GRACE_NS);

@@ -243,10 +243,10 @@ static void close_window(void)
     rt_sync_done();
 }
 
-/* Half of what there is, so that something is left for tasks and for the next window. */
+/* Half of what can be spared, so that something is left for the next window. */
 static uint64_t next_slice(void)
 {
-    uint64_t slice = rt_budget_left() / 2;
+    uint64_t slice = rt_budget_spare() / 2;
     return slice < MOST_SLICE_NS ? slice : MOST_SLICE_NS;
 }
 
