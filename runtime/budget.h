@@ -23,7 +23,7 @@
 #include "arch/x86_64/ticks.h"
 #include "rt.h"
 
-enum rt_meter { RT_METER_HOOKS, RT_METER_SYNCS, RT_METER_COUNT };
+enum rt_meter { RT_METER_HOOKS, RT_METER_SYNCS, RT_METER_KEYS, RT_METER_COUNT };
 enum { RT_METER_EVERY = 64 };
 
 /* `overhead` in parts per million; pauses may always take what `floor_ms` of running would earn. */

@@ -88,6 +88,8 @@ RT_HIDDEN struct rt_thread *rt_thread_self(void);
  * calls `visit` for each until it returns false. Takes no lock: a thread may end while it is
  * visited. */
 RT_HIDDEN void rt_thread_each(bool (*visit)(struct rt_thread *, void *), void *arg);
+/* The calling thread is the only one, and none is about to begin. */
+RT_HIDDEN bool rt_thread_is_alone(void);
 RT_HIDDEN void rt_thread_start_main(void);
 /* The object of a thread's create, begin, end and join: no memory, but a number in the kernel's
  * half of the addresses, so that it is never anything else, nor another thread's. */

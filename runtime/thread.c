@@ -448,6 +448,22 @@ void rt_thread_each(bool (*visit)(struct rt_thread *, void *), void *arg)
     }
 }
 
+/* Up to two. One that is about to begin counts: on a busy machine it has often not begun when its
+ * creator is at the site. */
+static bool count_thread(struct rt_thread *t, void *arg)
+{
+    uint32_t *threads = arg, state = atomic_load(&t->state);
+    *threads += state == RT_THREAD_RUNNING || state == RT_THREAD_STARTING;
+    return *threads < 2;
+}
+
+bool rt_thread_is_alone(void)
+{
+    uint32_t threads = 0;
+    rt_thread_each(count_thread, &threads);
+    return threads < 2;
+}
+
 struct rt_thread *rt_thread_enter_main(uintptr_t handle)
 {
     registry.process = rt_sys_getpid();

@@ -167,7 +167,7 @@ struct rh_finding {
 enum rh_scout_wish {
     RH_SCOUT_USUAL, /* as often as any other */
     RH_SCOUT_FOCUS, /* it met another without a common lock, and no race is proved yet */
-    RH_SCOUT_SKIP,  /* earlier runs have shown enough of it */
+    RH_SCOUT_KNOWN, /* earlier runs have shown enough of it: it is hardly looked at */
 };
 
 /* What a run showed of a site. */
@@ -178,6 +178,7 @@ enum rh_met_count {
     RH_MET_UNORDERED,
     RH_MET_LOCKED,
     RH_MET_UNLOCKED,
+    RH_MET_HINTED, /* in different windows, without a common lock; not a meeting, but a hint at one */
     RH_MET_COUNTS
 };
 
@@ -219,6 +220,8 @@ struct rh_scout {
     struct rh_met_pair met[RH_MET_PAIRS]; /* in any order, with gaps */
     _Atomic uint32_t met_lost;            /* meetings of pairs that found no room */
     _Atomic uint32_t windows;             /* that were opened */
+    _Atomic uint32_t ambushes;            /* threads that lay in ambush, and */
+    _Atomic uint32_t collisions;          /* accesses that collided with one */
 };
 
 /* --- the ways in and out --- */

@@ -50,6 +50,12 @@ void rt_thread_each(bool (*visit)(struct rt_thread *, void *), void *arg)
             return;
 }
 
+/* Only fakes run: there is always another. */
+bool rt_thread_is_alone(void)
+{
+    return false;
+}
+
 /* Without a stack; the site tells accesses apart. */
 void rt_witness_take(const struct rt_thread *self, const struct rt_access *a, struct rt_witness *w)
 {

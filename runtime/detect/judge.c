@@ -74,7 +74,7 @@ static bool comes_back(const struct rt_access *a)
 static void enter(struct rt_thread *self, const struct rt_access *a)
 {
     rt_state_of(self)->entered =
-        (struct rt_entered){a->image, a->site, atomic_load(&rt_order_moment)};
+        (struct rt_entered){a->image, a->site, atomic_load(&rt_moment)};
 }
 
 void rt_judge_after(struct rt_thread *self, const struct rt_visit *v)

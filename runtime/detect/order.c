@@ -30,7 +30,6 @@ static _Atomic uint64_t live;         /* tracks that can be asked about */
 static _Atomic uint64_t of_task[RH_MAX_TASKS];
 static _Atomic bool is_allowed;
 
-_Atomic uint64_t rt_order_moment;
 
 void (*rt_order_learned)(uint32_t task);
 
@@ -184,7 +183,7 @@ bool rt_order_track(struct rt_thread *self, uint32_t task, enum rt_side side,
     uint64_t bit = 1ull << index;
     track->task = task;
     track->side = side;
-    track->began = atomic_fetch_add(&rt_order_moment, 1);
+    track->began = atomic_fetch_add(&rt_moment, 1);
     rt_witness_take(self, a, &track->witness);
     /* What came late, when the last track had ended: kept, it would be in those words for good, and
      * they are those of the objects that are used most. */

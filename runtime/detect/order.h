@@ -22,6 +22,7 @@
 #define RH_RUNTIME_ORDER_H
 
 #include "evidence/witness.h"
+#include "pause.h"
 
 enum { RT_TRACKS = 64, RT_TRACKS_OF_TASK = 16 };
 
@@ -31,18 +32,6 @@ struct rt_knowledge {
     _Atomic uint64_t released; /* it knew at its last release fence */
     _Atomic uint64_t pending;  /* its next acquire fence will bring */
 };
-
-/*
- * A moment: how many tracks and pauses have begun; each takes the next number as it begins. Threads
- * run between the hook before an atomic and the hook after it. Whoever acquires from the atomic and
- * then begins a track or a pause takes no smaller number than the moment read before the atomic. So
- * only what has a smaller one was there before the atomic, and is not ordered behind it.
- */
-#define RT_ANY_MOMENT UINT64_MAX
-extern RT_HIDDEN _Atomic uint64_t rt_order_moment;
-
-/* Which of a candidate's two sites an access is at. */
-enum rt_side { RT_SIDE_FIRST, RT_SIDE_SECOND };
 
 /* Tracking is allowed only while every hook that orders threads is live; to forbid it ends all
  * tracks. */

@@ -6,6 +6,8 @@
  */
 #include "order.c"
 
+_Atomic uint64_t rt_moment;
+
 #include "detect/fakes_testing.h"
 
 #include <pthread.h>

@@ -12,6 +12,8 @@
  */
 #include "order.c"
 
+_Atomic uint64_t rt_moment;
+
 #include "order_testing.h"
 
 /* --- tracks --- */

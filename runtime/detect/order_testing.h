@@ -417,7 +417,7 @@ static void enter_atomic(struct world *w, struct actor *a, const struct rt_acces
     tick(a);
     a->atomic = *access;
     a->atomic_epoch = a->now[STRICT].at[a->life];
-    a->moment = atomic_load(&rt_order_moment);
+    a->moment = atomic_load(&rt_moment);
     a->progress = ENTERED;
     rt_order_before(a->fake, access);
     if (access->kind != RH_ACCESS_ATOMIC_READ)

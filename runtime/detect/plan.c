@@ -287,7 +287,8 @@ static void publish_costs(void)
 {
     struct rh_shared *shared = rt_shared();
     atomic_store(&shared->hook_ns,
-                 rt_budget_spent(RT_METER_HOOKS) + rt_budget_spent(RT_METER_SYNCS));
+                 rt_budget_spent(RT_METER_HOOKS) + rt_budget_spent(RT_METER_SYNCS) +
+                     rt_budget_spent(RT_METER_KEYS));
     atomic_store(&shared->pause_ns, rt_budget_paused());
     atomic_store(&shared->opaque, rt_opaque_reasons());
 }

@@ -19,24 +19,9 @@
 #include "scout/scout.h"
 #include "shared.h"
 #include "state.h"
+#include "thread.h"
 
 /* --- steering --- */
-
-/* Up to two. One that is about to begin counts: on a busy machine it has often not begun when its
- * creator is at the site. */
-static bool count_thread(struct rt_thread *t, void *arg)
-{
-    uint32_t *threads = arg, state = atomic_load(&t->state);
-    *threads += state == RT_THREAD_RUNNING || state == RT_THREAD_STARTING;
-    return *threads < 2;
-}
-
-static bool is_alone(void)
-{
-    uint32_t threads = 0;
-    rt_thread_each(count_thread, &threads);
-    return threads < 2;
-}
 
 /* The access that would come too early is the one that is to come second. */
 static bool comes_too_early(const struct rt_thread *self, const struct rt_visit *v)
@@ -62,7 +47,7 @@ static void steer(struct rt_thread *self, const struct rt_visit *v)
     struct rt_task *t = v->task;
     if (t->task.stage < RH_STAGE_STEER || !rt_options.steer ||
         atomic_load_explicit(&t->steered, memory_order_relaxed) || !comes_too_early(self, v) ||
-        is_alone() || atomic_fetch_add(&t->skipped, 1) < t->task.skip ||
+        rt_thread_is_alone() || atomic_fetch_add(&t->skipped, 1) < t->task.skip ||
         atomic_exchange(&t->steered, true))
         return;
     enum rt_pause_end end = rt_pause(self, v->index, v->side, v->access, t->task.pause_us);

@@ -2,8 +2,10 @@
 /* Findings: see findings.h. Reports come from hooks: no lock, no libc. */
 #include "evidence/findings.h"
 
+#include "budget.h"
 #include "loss.h"
 #include "opaque.h"
+#include "options.h"
 #include "shared.h"
 #include "stack/images.h"
 #include "stack/stack.h"
@@ -239,6 +241,29 @@ static void log_losses(int log)
     }
 }
 
+/* For whoever tunes: what the scout did, and what was spent on what, in microseconds. */
+static void log_work(int log, const struct rh_scout *scout)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {
+        {"windows of the scout: ", atomic_load(&scout->windows)},
+        {", ambushes: ", atomic_load(&scout->ambushes)},
+        {", collisions: ", atomic_load(&scout->collisions)},
+        {", microseconds in hooks: ", rt_budget_spent(RT_METER_HOOKS) / 1000},
+        {", for synchronisation: ", rt_budget_spent(RT_METER_SYNCS) / 1000},
+        {", for switching keys: ", rt_budget_spent(RT_METER_KEYS) / 1000},
+        {", paused: ", rt_budget_paused() / 1000},
+    };
+    struct rt_line line = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        rt_line_text(&line, rows[i].name);
+        rt_line_number(&line, rows[i].value);
+    }
+    rt_log_line(log, &line);
+}
+
 static bool has_losses(void)
 {
     for (int i = 0; i < RH_LOSS_COUNT; i++)
@@ -251,12 +276,14 @@ void rt_findings_log(const char *detector)
 {
     const struct rh_shared *shared = rt_shared();
     uint32_t count = shared ? atomic_load(&shared->finding_count) : 0;
-    if (rt_shared_is_read() || (!count && !has_losses()))
+    if (rt_shared_is_read() || (!count && !has_losses() && !rt_options.verbose))
         return;
     int log = rt_log_open();
     for (uint32_t i = 0; i < count; i++)
         if (atomic_load(&shared->findings[i].ready))
             log_finding(log, shared, &shared->findings[i], detector);
     log_losses(log);
+    if (shared && rt_options.verbose)
+        log_work(log, &shared->scout);
     rt_log_close(log);
 }

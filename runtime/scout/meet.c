@@ -48,6 +48,25 @@ static enum rt_met note(uint32_t first, uint32_t second, bool is_ordered, bool s
     return before && shares_a_lock ? RT_MET_KNOWN : RT_MET_NEWS;
 }
 
+static void tell_sites(uint32_t first, uint32_t second, enum rt_scout_news news)
+{
+    rt_scout_sites_news(rh_site_name_of(first), news);
+    rt_scout_sites_news(rh_site_name_of(second), news);
+}
+
+void rt_meet_collided(uint32_t first, uint32_t second)
+{
+    note(first, second, false, false);
+    tell_sites(first, second, RT_SCOUT_SUSPECT);
+}
+
+void rt_meet_hint(uint32_t first, uint32_t second)
+{
+    struct rh_met_pair *pair = find(&rt_shared()->scout, rh_met_sites(first, second));
+    if (pair && !count(&pair->counts[RH_MET_HINTED]))
+        tell_sites(first, second, RT_SCOUT_PROMISING);
+}
+
 void rt_meet_unjudged(uint32_t first, uint32_t second, bool shares_a_lock)
 {
     struct rh_met_pair *pair = find(&rt_shared()->scout, rh_met_sites(first, second));
@@ -85,8 +104,10 @@ enum rt_met rt_meet(const struct rt_comer *m, const struct rt_recent *earlier, b
     enum rt_met met = note(m->later->site, earlier->site, is_ordered, shares_a_lock);
     if (met == RT_MET_KNOWN)
         return met;
-    rt_scout_sites_news(rh_site_name_of(m->later->site), !is_ordered);
-    rt_scout_sites_news(rh_site_name_of(earlier->site), !is_ordered);
+    tell_sites(m->later->site, earlier->site,
+               !is_ordered      ? RT_SCOUT_SUSPECT
+               : !shares_a_lock ? RT_SCOUT_PROMISING
+                                : RT_SCOUT_MET);
     if (met == RT_MET_FIRST_RACE || (met == RT_MET_RACE && earlier->witness))
         report(m, earlier);
     return met;

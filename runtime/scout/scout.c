@@ -8,9 +8,11 @@
 #include "lock.h"
 #include "opaque.h"
 #include "options.h"
+#include "scout/ambush.h"
 #include "scout/meet.h"
 #include "scout/recent.h"
 #include "scout/sites.h"
+#include "service.h"
 #include "shared.h"
 #include "sync.h"
 #include "sys.h"
@@ -30,6 +32,37 @@ static struct rt_scout *share_of(const struct rt_thread *t)
 static bool is_plain(uint8_t kind)
 {
     return kind == RH_ACCESS_READ || kind == RH_ACCESS_WRITE;
+}
+
+/* --- when there is a window --- */
+
+/* Slices of the budget. */
+enum { LEAST_SLICE_NS = 1000000, REGULAR_SLICE_NS = 4000000, MOST_SLICE_NS = 50000000 };
+enum { AMBUSHES = 8 }; /* in one window */
+
+static struct rt_lock lock; /* of what follows; never taken in a hook */
+static bool is_open;
+static _Atomic bool is_started; /* there has been a window */
+static uint32_t serial;
+static _Atomic bool is_wanted;    /* a thread lies in ambush and waits for a window */
+static _Atomic int32_t turns;     /* ambushes that this window may have yet */
+static _Atomic bool may_be_asked; /* there is enough of the budget for a window */
+
+/* True for so many callers a window. */
+static bool take_turn(void)
+{
+    return atomic_load_explicit(&turns, memory_order_relaxed) > 0 &&
+           atomic_fetch_sub(&turns, 1) > 0;
+}
+
+/* True if one will be opened. */
+static bool ask_for_window(void)
+{
+    if (!atomic_load_explicit(&may_be_asked, memory_order_relaxed) ||
+        atomic_load(&rt_budget_alarm) || atomic_exchange(&is_wanted, true))
+        return false;
+    rt_service_wake();
+    return true;
 }
 
 /* --- suspects --- */
@@ -87,6 +120,11 @@ static struct rt_recent describe_whole(struct rt_thread *self, const struct rt_a
 
 static void meet(const struct rt_comer *comer, const struct rt_recent *earlier)
 {
+    if (!earlier->epoch) {
+        if (!(comer->later->locks & earlier->locks))
+            rt_meet_hint(comer->later->site, earlier->site);
+        return;
+    }
     if (rt_meet(comer, earlier, comer->later->locks & earlier->locks) == RT_MET_FIRST_RACE)
         suspect(comer->later->site, earlier->site);
 }
@@ -142,11 +180,10 @@ static void judge_atomic(struct rt_thread *self, const struct rt_scout *mine,
 }
 
 /* Of a masked access nobody knows which bytes it touches. */
-static bool is_watched(const struct rt_thread *self, const struct rt_access *a)
+static bool is_ours(const struct rt_thread *self, const struct rt_access *a)
 {
     return a->users & RT_KEYS_SCOUT && !a->ignored && self->in_hook == 1 &&
-           a->address >= FIRST_PAGE && !(a->flags & RH_SITE_PARTIAL) &&
-           a->kind != RH_ACCESS_FENCE && rt_scout_sites_visit(self, a);
+           a->address >= FIRST_PAGE && !(a->flags & RH_SITE_PARTIAL) && a->kind != RH_ACCESS_FENCE;
 }
 
 /* The number of the window that is open, or 0. One that has used its slice ends here and now: what
@@ -160,12 +197,38 @@ static uint32_t open_now(void)
     return 0;
 }
 
+/* A thread's own stack is mostly its own, and others' accesses of it can wait for it. */
+static bool is_on_stack(const struct rt_thread *self, uintptr_t address)
+{
+    return address >= self->stack_low && address < self->stack_high;
+}
+
+/* In a window a few accesses are made to wait. Between two, an access that is made now and then has
+ * one opened for itself. */
+static void lie_in_ambush(struct rt_thread *self, const struct rt_access *a, uint32_t w)
+{
+    if (!is_plain(a->kind) || !a->size || is_on_stack(self, a->address) ||
+        !rt_scout_sites_wants_ambush(a))
+        return;
+    if (w ? !take_turn() : !ask_for_window())
+        return;
+    if (rt_ambush(self, a) != RT_PAUSE_REFUSED)
+        rt_scout_sites_ambushed(a);
+}
+
 void rt_scout_access(struct rt_thread *self, const struct rt_access *a)
 {
     uint32_t w = open_now();
     struct rt_scout *mine = share_of(self);
     const struct rt_image *image = a->image->runtime;
-    bool watched = is_watched(self, a) && w;
+    bool watched = false;
+    if (is_ours(self, a)) {
+        rt_ambush_meet(self, a);
+        watched = rt_scout_sites_visit(self, a);
+        lie_in_ambush(self, a, w);
+        w = open_now();
+    }
+    watched &= w != 0;
     if (watched && image->after_key[a->site] != RT_NO_KEY)
         watch_atomic(self, &mine->atomic, w, a, rt_clocks_use_epoch(self, &mine->clocks));
     else if (watched)
@@ -208,28 +271,24 @@ void rt_scout_gone(struct rt_thread *self, const struct rt_access *a, uintptr_t 
     uint32_t w = atomic_load_explicit(&window, memory_order_acquire);
     if (!w)
         return;
-    if (a && self->in_hook == 1)
+    if (a && self->in_hook == 1) {
+        rt_ambush_meet(self, a);
         watch(self, share_of(self), w, a, 0);
+    }
     forget(start, size);
 }
 
 /* --- windows --- */
 
-/* Slices of the budget. */
-enum { LEAST_SLICE_NS = 1000000, MOST_SLICE_NS = 50000000 };
-
-static struct rt_lock lock; /* of what follows; never taken in a hook */
-static bool is_open;
-static _Atomic bool is_started; /* there has been a window */
-static uint32_t serial;
-
-static void open_window(uint64_t slice_ns)
+static void open_window(uint64_t slice_ns, bool is_narrow)
 {
     rt_sync_need();
     atomic_fetch_add(&rt_memory_live, 1);
-    rt_scout_sites_open();
+    rt_scout_sites_open(is_narrow);
     rt_budget_slice(slice_ns);
     is_open = true;
+    atomic_store(&turns, AMBUSHES);
+    atomic_store(&may_be_asked, false);
     atomic_fetch_add(&rt_shared()->scout.windows, 1);
     atomic_store(&window, ++serial);
 }
@@ -250,6 +309,13 @@ static uint64_t next_slice(void)
     return slice < MOST_SLICE_NS ? slice : MOST_SLICE_NS;
 }
 
+/* A window that was asked for is short: others will ask. */
+static uint64_t slice_for_one(void)
+{
+    uint64_t slice = next_slice();
+    return slice < LEAST_SLICE_NS ? slice : LEAST_SLICE_NS;
+}
+
 /* Whether a window costs more than it shows: its sites have been seen often enough, and following
  * synchronisation is nearly all that is left. */
 static bool is_idle(void)
@@ -263,9 +329,9 @@ static bool is_idle(void)
     return idle;
 }
 
-static bool may_open(void)
+static bool may_open(uint64_t least_ns)
 {
-    return !atomic_load(&rt_budget_alarm) && next_slice() >= LEAST_SLICE_NS;
+    return !atomic_load(&rt_budget_alarm) && next_slice() >= least_ns;
 }
 
 void rt_scout_creating(void)
@@ -273,8 +339,8 @@ void rt_scout_creating(void)
     if (!rt_options.scout || atomic_exchange(&is_started, true))
         return;
     rt_lock(&lock);
-    if (!is_open && may_open())
-        open_window(next_slice());
+    if (!is_open && may_open(LEAST_SLICE_NS))
+        open_window(next_slice(), false);
     rt_unlock(&lock);
 }
 
@@ -303,8 +369,12 @@ void rt_scout_tick(void)
         rt_scout_sites_retire();
     if (is_open && (is_over || is_idle()))
         close_window();
-    else if (!is_open && may_open())
-        open_window(next_slice());
+    else if (!is_open && atomic_exchange(&is_wanted, false))
+        open_window(slice_for_one(), false);
+    else if (!is_open && may_open(REGULAR_SLICE_NS))
+        open_window(next_slice(), rt_scout_sites_have_promise() && serial % 4);
+    if (!is_open)
+        atomic_store(&may_be_asked, may_open(LEAST_SLICE_NS));
     rt_unlock(&lock);
 }
 
@@ -320,6 +390,7 @@ void rt_scout_after_fork(void)
 {
     atomic_store(&lock.word, 0);
     atomic_store(&window, 0);
+    rt_ambush_after_fork();
 }
 
 /* --- the start --- */

@@ -17,6 +17,9 @@ enum {
     LONE_TIMES = 8,  /* and for one that a single thread has visited: others may come */
     NEW_THREAD = 16, /* visits that are left when another thread comes */
     MOST_BOREDOM = 6,
+    KNOWN_VISITS = 64, /* of a site that earlier runs know */
+    COLD = 2,         /* visits in a window that leave a site on when it closes, */
+    COLD_VISITS = 16, /* for so many more until the next opens */
 };
 
 enum flags {
@@ -25,7 +28,8 @@ enum flags {
     HAS_NEWS = 4,    /* met another thread since it was armed */
     HAS_MET = 8,     /* ever did, in this run */
     IS_SUSPECT = 16, /* and was unordered */
-    IS_HOT = 32      /* has been worn once, in this run */
+    IS_HOT = 32,     /* has been worn once, in this run */
+    IS_PROMISING = 64 /* met another without a common lock, in this run or an earlier one */
 };
 
 struct site {
@@ -35,9 +39,13 @@ struct site {
     uint8_t wish;    /* enum rh_scout_wish */
     uint8_t sleep;   /* windows until its turn comes again */
     uint8_t boredom; /* windows in a row that brought nothing */
+    uint8_t ambushes; /* in this run */
 };
 
 static struct site *sites_of[IMAGES];
+static _Atomic bool is_open;      /* the window */
+static bool is_narrow;            /* and it is for promising sites alone */
+static _Atomic bool has_promise; /* there are such */
 _Atomic bool rt_scout_sites_worn;
 
 static struct site *site_of(const struct rt_access *a)
@@ -57,7 +65,11 @@ static bool is_lone(const struct site *s)
 static uint32_t limit_of(const struct site *s)
 {
     uint32_t limit = (uint32_t)rt_options.scout_visits;
-    if (s->wish == RH_SCOUT_FOCUS)
+    if (!atomic_load_explicit(&is_open, memory_order_relaxed))
+        return COLD_VISITS;
+    if (s->wish == RH_SCOUT_KNOWN && !(s->flags & IS_PROMISING))
+        return KNOWN_VISITS;
+    if (s->flags & IS_PROMISING)
         limit *= FOCUS_TIMES;
     else if (is_lone(s))
         limit *= LONE_TIMES;
@@ -106,6 +118,23 @@ bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *
     return false;
 }
 
+/* A site that may race has more of them. */
+bool rt_scout_sites_wants_ambush(const struct rt_access *a)
+{
+    enum { PROMISING = 6, OTHERS = 2 };
+    const struct site *s = site_of(a);
+    if (!s || s->wish == RH_SCOUT_KNOWN)
+        return false;
+    if (s->flags & IS_PROMISING)
+        return s->ambushes < PROMISING;
+    return !(s->flags & IS_HOT) && s->visits < 64 && s->ambushes < OTHERS;
+}
+
+void rt_scout_sites_ambushed(const struct rt_access *a)
+{
+    site_of(a)->ambushes++;
+}
+
 static struct site *find(struct rh_site_name name)
 {
     struct site *sites = name.image < IMAGES ? sites_of[name.image] : NULL;
@@ -118,12 +147,26 @@ bool rt_scout_sites_is_hot(struct rh_site_name name)
     return s && s->flags & IS_HOT;
 }
 
-void rt_scout_sites_news(struct rh_site_name name, bool is_suspect)
+void rt_scout_sites_news(struct rh_site_name name, enum rt_scout_news news)
 {
+    static const uint8_t means[] = {
+        [RT_SCOUT_MET] = HAS_NEWS | HAS_MET,
+        [RT_SCOUT_PROMISING] = HAS_NEWS | HAS_MET | IS_PROMISING,
+        [RT_SCOUT_SUSPECT] = HAS_NEWS | HAS_MET | IS_PROMISING | IS_SUSPECT,
+    };
     struct site *s = find(name);
-    uint8_t flags = (uint8_t)(HAS_NEWS | HAS_MET | (is_suspect ? IS_SUSPECT : 0));
-    if (s && (s->flags & flags) != flags)
-        s->flags |= flags;
+    if (s && s->wish == RH_SCOUT_KNOWN && news == RT_SCOUT_PROMISING)
+        news = RT_SCOUT_MET; /* a later run may be told otherwise */
+    if (!s || (s->flags & means[news]) == means[news])
+        return;
+    s->flags |= means[news];
+    if (news != RT_SCOUT_MET)
+        atomic_store_explicit(&has_promise, true, memory_order_relaxed);
+}
+
+bool rt_scout_sites_have_promise(void)
+{
+    return atomic_load(&has_promise);
 }
 
 bool rt_scout_sites_wants_witness(const struct rt_access *a)
@@ -134,7 +177,7 @@ bool rt_scout_sites_wants_witness(const struct rt_access *a)
         return false;
     if (s->flags & IS_SUSPECT)
         return true;
-    return s->visits <= (s->flags & HAS_MET || s->wish == RH_SCOUT_FOCUS ? SOME : FIRST);
+    return s->visits <= (s->flags & (HAS_MET | IS_PROMISING) ? SOME : FIRST);
 }
 
 /* --- keys --- */
@@ -151,6 +194,10 @@ static bool make_sites(struct rt_image *image)
             sites[s].flags = IS_PLAIN | IS_OFF;
         if (image->number == 0 && s < RH_SCOUT_SITES)
             sites[s].wish = page->wishes[s];
+        if (sites[s].wish == RH_SCOUT_FOCUS) {
+            sites[s].flags |= IS_PROMISING;
+            atomic_store(&has_promise, true);
+        }
     }
     __atomic_store_n(&sites_of[image->number], sites, __ATOMIC_RELEASE);
     return true;
@@ -185,7 +232,7 @@ static bool switch_where(bool (*wants)(struct site *), bool on)
         if (image && image->image && image->site_count && (sites_of[i] || make_sites(image)))
             good &= switch_image(image, wants, on);
     }
-    rt_meter_charge(RT_METER_HOOKS, (uint64_t)(rt_sys_thread_ns() - began));
+    rt_meter_charge(RT_METER_KEYS, (uint64_t)(rt_sys_thread_ns() - began));
     return good;
 }
 
@@ -197,9 +244,9 @@ static bool orders_threads(struct site *s)
 static bool comes_on(struct site *s)
 {
     if ((s->flags & (IS_PLAIN | IS_OFF)) != (IS_PLAIN | IS_OFF) ||
-        (s->wish == RH_SCOUT_SKIP && !(s->flags & HAS_MET)))
+        (is_narrow && !(s->flags & IS_PROMISING)))
         return false;
-    if (s->sleep) {
+    if (s->sleep && !is_narrow) {
         s->sleep--;
         return false;
     }
@@ -210,7 +257,7 @@ static bool comes_on(struct site *s)
 
 static void rest(struct site *s)
 {
-    bool is_dull = !(s->flags & HAS_NEWS) && s->wish != RH_SCOUT_FOCUS;
+    bool is_dull = !(s->flags & (HAS_NEWS | IS_PROMISING));
     s->boredom = is_dull ? (uint8_t)(s->boredom + (s->boredom < MOST_BOREDOM)) : 0;
     s->sleep = (uint8_t)((1u << s->boredom) - 1);
     s->flags |= IS_OFF | IS_HOT;
@@ -229,8 +276,12 @@ static bool goes_off(struct site *s)
 {
     if (is_worn(s))
         return true;
-    if ((s->flags & (IS_PLAIN | IS_OFF)) != IS_PLAIN || !s->visits)
+    if ((s->flags & (IS_PLAIN | IS_OFF)) != IS_PLAIN)
         return false;
+    if (s->visits <= COLD) {
+        s->visits = 0;
+        return false;
+    }
     s->flags |= IS_OFF;
     return true;
 }
@@ -238,7 +289,7 @@ static bool goes_off(struct site *s)
 static bool comes_for_company(struct site *s)
 {
     if ((s->flags & (IS_PLAIN | IS_OFF)) != (IS_PLAIN | IS_OFF) || !is_lone(s) ||
-        s->wish == RH_SCOUT_SKIP)
+        s->wish == RH_SCOUT_KNOWN)
         return false;
     s->visits = 0;
     s->flags &= (uint8_t)~IS_OFF;
@@ -246,16 +297,19 @@ static bool comes_for_company(struct site *s)
 }
 
 /* What orders threads comes first, and what of it cannot be switched on leaves order unseen. */
-void rt_scout_sites_open(void)
+void rt_scout_sites_open(bool narrow)
 {
+    is_narrow = narrow;
     if (!switch_where(orders_threads, true))
         rt_opaque(RH_OPAQUE_KEYS);
+    atomic_store(&is_open, true);
     switch_where(comes_on, true);
 }
 
 void rt_scout_sites_close(void)
 {
     switch_where(goes_off, false);
+    atomic_store(&is_open, false);
     switch_where(orders_threads, false);
 }
 

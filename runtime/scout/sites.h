@@ -21,16 +21,28 @@
  * new to it. */
 RT_HIDDEN bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a);
 
-/* The site met another thread's; `is_suspect`: unordered. */
-RT_HIDDEN void rt_scout_sites_news(struct rh_site_name name, bool is_suspect);
+/* What a site has shown. */
+enum rt_scout_news {
+    RT_SCOUT_MET,       /* another thread's access of the same bytes */
+    RT_SCOUT_PROMISING, /* the same without a common lock */
+    RT_SCOUT_SUSPECT,   /* and unordered */
+};
+RT_HIDDEN void rt_scout_sites_news(struct rh_site_name name, enum rt_scout_news news);
 /* It has been visited often enough at least once. */
 RT_HIDDEN bool rt_scout_sites_is_hot(struct rh_site_name name);
 /* Whether the stacks of a site's accesses are worth their cost: it met another thread's, or has
  * hardly run yet. */
 RT_HIDDEN bool rt_scout_sites_wants_witness(const struct rt_access *a);
 
+/* There are sites for a narrow window. */
+RT_HIDDEN bool rt_scout_sites_have_promise(void);
+
+/* Whether a thread may be paused here once more in this run, and that it was. */
+RT_HIDDEN bool rt_scout_sites_wants_ambush(const struct rt_access *a);
+RT_HIDDEN void rt_scout_sites_ambushed(const struct rt_access *a);
+
 /* All in one batch per image; not in hooks, and never two at once. */
-RT_HIDDEN void rt_scout_sites_open(void);    /* a window opens */
+RT_HIDDEN void rt_scout_sites_open(bool is_narrow); /* a window opens; narrow: for promising sites alone */
 RT_HIDDEN void rt_scout_sites_close(void);   /* it closes: only what never ran stays armed */
 RT_HIDDEN void rt_scout_sites_retire(void);  /* those that have been visited often enough go off */
 RT_HIDDEN void rt_scout_sites_company(void); /* a thread will begin: what one thread alone wore out

@@ -86,6 +86,7 @@ static void merge(struct rh_runs_met_vec *met)
         last->unlocked += next->unlocked;
         last->ordered += next->ordered;
         last->unordered += next->unordered;
+        last->hinted += next->hinted;
         last->has_raced |= next->has_raced;
     }
     met->len = kept + 1;
@@ -101,6 +102,8 @@ static enum rh_status select_wanted(const struct rh_view *view, const struct rh_
     for (size_t i = 0; i < met->len && status == RH_OK; i++) {
         const struct rh_runs_candidate *pair = &met->data[i].candidate;
         struct rh_observed row = {.met = met->data[i]};
+        if (row.met.runs == 0)
+            continue;
         if (pair->first >= count || pair->second >= count)
             return rh_fail(RH_ERR_INPUT, "the runs tell of sites that %s does not have",
                            view->program);

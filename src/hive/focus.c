@@ -4,49 +4,44 @@
 
 #include <string.h>
 
-/* What is known of a site while wishes are made: a wish, or that it stays as it is. */
-enum standing {
-    OPEN = RH_SCOUT_USUAL,
-    IN_FOCUS = RH_SCOUT_FOCUS,
-    KNOWN = RH_SCOUT_SKIP,
-    KEPT, /* in a pair without a common lock: usual, and never skipped */
-};
+#include "base/hash.h"
 
-static bool is_worth_focus(const struct rh_runs_met *met)
+/* A race that was proved is found; order is believed the more, the more runs have seen it. */
+static bool is_in_focus(const struct rh_runs_met *met, uint64_t chance)
 {
-    return met->unlocked > 0 && !met->has_raced &&
-           (met->unordered > 0 || met->ordered < RH_FOCUS_ORDERED_RUNS);
+    if (met->unlocked + met->hinted == 0 || met->has_raced)
+        return false;
+    if (met->unordered > 0)
+        return true;
+    struct rh_hash hash;
+    rh_hash_init(&hash);
+    rh_hash_add_u64(&hash, chance);
+    rh_hash_add_u64(&hash, met->candidate.id);
+    return rh_hash_finish(&hash) % (RH_FOCUS_HALF_LIFE + met->ordered) < RH_FOCUS_HALF_LIFE;
 }
 
-static void mark(uint8_t *wishes, size_t count, uint32_t site, enum standing standing)
-{
-    if (site < count && wishes[site] != IN_FOCUS)
-        wishes[site] = (uint8_t)standing;
-}
-
-static void mark_pairs(const struct rh_runs_met_vec *list, uint8_t *wishes, size_t count)
+static void mark_pairs(const struct rh_runs_met_vec *list, uint64_t chance, uint8_t *wishes,
+                       size_t count)
 {
     for (size_t i = 0; i < list->len; i++) {
-        const struct rh_runs_met *met = &list->data[i];
-        enum standing standing = is_worth_focus(met) ? IN_FOCUS : KEPT;
-        if (met->unlocked == 0)
+        const struct rh_runs_candidate *pair = &list->data[i].candidate;
+        if (!is_in_focus(&list->data[i], chance))
             continue;
-        mark(wishes, count, met->candidate.first, standing);
-        mark(wishes, count, met->candidate.second, standing);
+        if (pair->first < count)
+            wishes[pair->first] = RH_SCOUT_FOCUS;
+        if (pair->second < count)
+            wishes[pair->second] = RH_SCOUT_FOCUS;
     }
-}
-
-static bool is_known(const struct rh_runs_site *site)
-{
-    return site->runs >= RH_FOCUS_SITE_RUNS || site->in_threads >= RH_FOCUS_THREAD_RUNS;
 }
 
 static void mark_sites(const struct rh_runs_site_vec *list, uint8_t *wishes, size_t count)
 {
     for (size_t i = 0; i < list->len; i++) {
         const struct rh_runs_site *site = &list->data[i];
-        if (site->number < count && wishes[site->number] == OPEN && is_known(site))
-            wishes[site->number] = KNOWN;
+        bool is_known =
+            site->runs >= RH_FOCUS_SITE_RUNS || site->in_threads >= RH_FOCUS_THREAD_RUNS;
+        if (site->number < count && wishes[site->number] == RH_SCOUT_USUAL && is_known)
+            wishes[site->number] = RH_SCOUT_KNOWN;
     }
 }
 
@@ -54,17 +49,14 @@ enum rh_status rh_focus_wish(struct rh_runs *runs, uint64_t chance, uint8_t *wis
 {
     struct rh_runs_met_vec met = RH_VEC_INIT;
     struct rh_runs_site_vec sites = RH_VEC_INIT;
-    memset(wishes, OPEN, count);
+    memset(wishes, RH_SCOUT_USUAL, count);
     enum rh_status status = rh_runs_list_met(runs, &met);
     if (status == RH_OK)
-        mark_pairs(&met, wishes, count);
+        mark_pairs(&met, chance, wishes, count);
     if (status == RH_OK && chance % RH_FOCUS_ALL_ONE_IN != 0)
         status = rh_runs_list_sites(runs, &sites);
     if (status == RH_OK)
         mark_sites(&sites, wishes, count);
-    for (size_t i = 0; i < count; i++)
-        if (wishes[i] == KEPT)
-            wishes[i] = RH_SCOUT_USUAL;
     rh_vec_free(&met);
     rh_vec_free(&sites);
     return status;

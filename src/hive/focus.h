@@ -2,10 +2,12 @@
 /*
  * Where a run's scout shall look: wishes for sites, from what earlier runs have shown.
  *
- * How it works: a pair of sites that met without a common lock may race. Both its sites are in
- * focus until a race is proved, or until many runs have shown the pair in order and none out of it.
- * A site that many runs have seen, and that is in no such pair, is skipped. Earlier runs may have
- * missed something, so that now and then a run skips nothing.
+ * How it works: a pair of sites that met without a common lock may race, and so may one that came
+ * close to it. Both its sites are in focus until a race is proved. Runs in which the pair was seen
+ * in order speak against a race, but do not exclude it: the more there are, the fewer runs have it
+ * in focus, chosen at random, so that what is left to find gets a larger share of the windows. A
+ * site that many runs have seen, and that is in no such pair, is known. Earlier runs may have
+ * missed something, so that now and then a run takes nothing for known.
  */
 #ifndef RH_HIVE_FOCUS_H
 #define RH_HIVE_FOCUS_H
@@ -13,10 +15,10 @@
 #include "store/runs.h"
 
 enum {
-    RH_FOCUS_ORDERED_RUNS = 16, /* enough to believe that a pair is always ordered */
-    RH_FOCUS_SITE_RUNS = 16,    /* enough to know a site, */
-    RH_FOCUS_THREAD_RUNS = 8,   /* or so many in which more than one thread ran it */
-    RH_FOCUS_ALL_ONE_IN = 4,    /* runs that skip nothing */
+    RH_FOCUS_HALF_LIFE = 8,   /* runs in order after which every second run has a pair in focus */
+    RH_FOCUS_SITE_RUNS = 16,  /* enough to know a site, */
+    RH_FOCUS_THREAD_RUNS = 8, /* or so many in which more than one thread ran it */
+    RH_FOCUS_ALL_ONE_IN = 4,  /* runs that take nothing for known */
 };
 
 /* Writes enum rh_scout_wish for the first `count` sites. `chance`: a random number. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which sites a run's scout is asked to look at, to leave out, or neither. */
+/* Which sites a run's scout is asked to look at more, to look at less, or neither. */
 #include "hive/focus.h"
 
 #include "store/runs_testing.h"
 
-enum { SITES = 32, SKIPPING = 1, SKIPPING_NOTHING = RH_FOCUS_ALL_ONE_IN };
+enum { SITES = 32, KNOWING = 1, KNOWING_NOTHING = RH_FOCUS_ALL_ONE_IN };
 
 /* Runs that all show the same. */
 static void show(struct rh_runs *runs, unsigned times, const struct rh_runs_sights *sights)
@@ -50,7 +50,7 @@ static void nothing_is_known_of_a_new_program(void **state)
 {
     struct rh_runs *runs = open_in(state);
     for (uint32_t i = 0; i < SITES; i++)
-        assert_wish(runs, SKIPPING, i, RH_SCOUT_USUAL);
+        assert_wish(runs, KNOWING, i, RH_SCOUT_USUAL);
     rh_runs_close(runs);
 }
 
@@ -60,20 +60,43 @@ static void pairs_without_a_lock_are_in_focus(void **state)
     show_pair(runs, 1, 1, 2, RH_MET_UNLOCKED, RH_MET_ORDERED);
     show_pair(runs, 1, 3, 4, RH_MET_LOCKED, RH_MET_ORDERED);
     for (uint32_t i = 1; i <= 4; i++)
-        assert_wish(runs, SKIPPING, i, i <= 2 ? RH_SCOUT_FOCUS : RH_SCOUT_USUAL);
+        assert_wish(runs, KNOWING, i, i <= 2 ? RH_SCOUT_FOCUS : RH_SCOUT_USUAL);
     rh_runs_close(runs);
 }
 
-static void an_order_is_believed_after_many_runs(void **state)
+static void pairs_that_came_close_are_in_focus(void **state)
 {
     struct rh_runs *runs = open_in(state);
-    show_pair(runs, RH_FOCUS_ORDERED_RUNS - 1, 1, 2, RH_MET_UNLOCKED, RH_MET_ORDERED);
-    assert_wish(runs, SKIPPING, 1, RH_SCOUT_FOCUS);
+    show_pair(runs, 1, 1, 2, RH_MET_HINTED, RH_MET_HINTED);
+    assert_wish(runs, KNOWING, 1, RH_SCOUT_FOCUS);
+    assert_wish(runs, KNOWING, 2, RH_SCOUT_FOCUS);
+    rh_runs_close(runs);
+}
+
+/* How many of 1,000 runs have a site in focus. */
+static unsigned count_focus(struct rh_runs *runs, uint32_t site)
+{
+    uint8_t wishes[SITES];
+    unsigned count = 0;
+    for (uint64_t chance = 0; chance < 1000; chance++) {
+        assert_status(RH_OK, rh_focus_wish(runs, chance, wishes, SITES));
+        count += wishes[site] == RH_SCOUT_FOCUS;
+    }
+    return count;
+}
+
+static void order_makes_focus_rarer_and_never_ends_it(void **state)
+{
+    struct rh_runs *runs = open_in(state);
     show_pair(runs, 1, 1, 2, RH_MET_UNLOCKED, RH_MET_ORDERED);
-    assert_wish(runs, SKIPPING, 1, RH_SCOUT_USUAL);
+    assert_in_range(count_focus(runs, 1), 800, 1000);
+    show_pair(runs, RH_FOCUS_HALF_LIFE - 1, 1, 2, RH_MET_UNLOCKED, RH_MET_ORDERED);
+    assert_in_range(count_focus(runs, 1), 400, 600);
+    show_pair(runs, 6 * RH_FOCUS_HALF_LIFE, 1, 2, RH_MET_UNLOCKED, RH_MET_ORDERED);
+    assert_in_range(count_focus(runs, 1), 60, 200);
     /* Until it is broken once. */
     show_pair(runs, 1, 1, 2, RH_MET_UNLOCKED, RH_MET_UNORDERED);
-    assert_wish(runs, SKIPPING, 1, RH_SCOUT_FOCUS);
+    assert_int_equal(count_focus(runs, 1), 1000);
     rh_runs_close(runs);
 }
 
@@ -85,41 +108,41 @@ static void a_proved_race_needs_no_focus(void **state)
     show_pair(runs, 1, 1, 2, RH_MET_UNLOCKED, RH_MET_UNORDERED);
     show_pair(runs, 1, 2, 3, RH_MET_UNLOCKED, RH_MET_UNORDERED);
     run_once(runs, 102, &raced);
-    assert_wish(runs, SKIPPING, 1, RH_SCOUT_USUAL);
-    assert_wish(runs, SKIPPING, 2, RH_SCOUT_FOCUS);
-    assert_wish(runs, SKIPPING, 3, RH_SCOUT_FOCUS);
+    assert_wish(runs, KNOWING, 1, RH_SCOUT_USUAL);
+    assert_wish(runs, KNOWING, 2, RH_SCOUT_FOCUS);
+    assert_wish(runs, KNOWING, 3, RH_SCOUT_FOCUS);
     run_once(runs, 203, &raced);
-    assert_wish(runs, SKIPPING, 2, RH_SCOUT_USUAL);
+    assert_wish(runs, KNOWING, 2, RH_SCOUT_USUAL);
     rh_runs_close(runs);
 }
 
-static void known_sites_are_skipped_in_most_runs(void **state)
+static void sites_are_known_in_most_runs(void **state)
 {
     struct rh_runs *runs = open_in(state);
     show_site(runs, RH_FOCUS_SITE_RUNS - 1, 5, false);
     show_site(runs, RH_FOCUS_THREAD_RUNS - 1, 6, true);
-    assert_wish(runs, SKIPPING, 5, RH_SCOUT_USUAL);
-    assert_wish(runs, SKIPPING, 6, RH_SCOUT_USUAL);
+    assert_wish(runs, KNOWING, 5, RH_SCOUT_USUAL);
+    assert_wish(runs, KNOWING, 6, RH_SCOUT_USUAL);
     show_site(runs, 1, 5, false);
     show_site(runs, 1, 6, true);
-    assert_wish(runs, SKIPPING, 5, RH_SCOUT_SKIP);
-    assert_wish(runs, SKIPPING, 6, RH_SCOUT_SKIP);
-    assert_wish(runs, SKIPPING_NOTHING, 5, RH_SCOUT_USUAL);
-    assert_wish(runs, SKIPPING_NOTHING, 6, RH_SCOUT_USUAL);
+    assert_wish(runs, KNOWING, 5, RH_SCOUT_KNOWN);
+    assert_wish(runs, KNOWING, 6, RH_SCOUT_KNOWN);
+    assert_wish(runs, KNOWING_NOTHING, 5, RH_SCOUT_USUAL);
+    assert_wish(runs, KNOWING_NOTHING, 6, RH_SCOUT_USUAL);
     rh_runs_close(runs);
 }
 
-static void a_site_that_met_without_a_lock_is_never_skipped(void **state)
+static void a_site_in_focus_is_not_known(void **state)
 {
     struct rh_runs *runs = open_in(state);
     for (uint32_t i = 1; i <= 4; i++)
         show_site(runs, RH_FOCUS_SITE_RUNS, i, true);
-    show_pair(runs, RH_FOCUS_ORDERED_RUNS, 1, 2, RH_MET_UNLOCKED, RH_MET_ORDERED);
+    show_pair(runs, 1, 1, 2, RH_MET_UNLOCKED, RH_MET_UNORDERED);
     show_pair(runs, 1, 3, 4, RH_MET_LOCKED, RH_MET_ORDERED);
-    assert_wish(runs, SKIPPING, 1, RH_SCOUT_USUAL);
-    assert_wish(runs, SKIPPING, 2, RH_SCOUT_USUAL);
-    assert_wish(runs, SKIPPING, 3, RH_SCOUT_SKIP);
-    assert_wish(runs, SKIPPING, 4, RH_SCOUT_SKIP);
+    assert_wish(runs, KNOWING, 1, RH_SCOUT_FOCUS);
+    assert_wish(runs, KNOWING, 2, RH_SCOUT_FOCUS);
+    assert_wish(runs, KNOWING, 3, RH_SCOUT_KNOWN);
+    assert_wish(runs, KNOWING, 4, RH_SCOUT_KNOWN);
     rh_runs_close(runs);
 }
 
@@ -131,7 +154,7 @@ static void sites_out_of_range_are_left_alone(void **state)
     show_site(runs, RH_FOCUS_SITE_RUNS, SITES, true);
     show_pair(runs, 1, SITES - 1, SITES, RH_MET_UNLOCKED, RH_MET_UNORDERED);
     wishes[SITES] = 99;
-    assert_status(RH_OK, rh_focus_wish(runs, SKIPPING, wishes, SITES));
+    assert_status(RH_OK, rh_focus_wish(runs, KNOWING, wishes, SITES));
     assert_int_equal(wishes[SITES - 1], RH_SCOUT_FOCUS);
     assert_int_equal(wishes[SITES], 99);
     rh_runs_close(runs);
@@ -142,10 +165,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCRATCH_TEST(nothing_is_known_of_a_new_program),
         SCRATCH_TEST(pairs_without_a_lock_are_in_focus),
-        SCRATCH_TEST(an_order_is_believed_after_many_runs),
+        SCRATCH_TEST(pairs_that_came_close_are_in_focus),
+        SCRATCH_TEST(order_makes_focus_rarer_and_never_ends_it),
         SCRATCH_TEST(a_proved_race_needs_no_focus),
-        SCRATCH_TEST(known_sites_are_skipped_in_most_runs),
-        SCRATCH_TEST(a_site_that_met_without_a_lock_is_never_skipped),
+        SCRATCH_TEST(sites_are_known_in_most_runs),
+        SCRATCH_TEST(a_site_in_focus_is_not_known),
         SCRATCH_TEST(sites_out_of_range_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

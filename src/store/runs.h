@@ -68,13 +68,15 @@
  *       number             integer   as in the finding's places
  *       build_id           blob      NULL if it has none
  *       path               text      "" for the executable
- *     met        pairs of sites that runs have shown to meet, asked about or not
+ *     met        pairs of sites that runs have shown to meet, or nearly, asked about or not
  *       id                 integer   primary key: that of the candidate of the two sites, 64 bits
  *       first, second      integer   as in tasks
- *       runs               integer   in which they met
+ *       runs               integer   in which they met; 0 if none did yet
  *       locked, unlocked   integer   of these, the ones in which they met with and without a common
  *                                    lock; a run may count in both
  *       ordered, unordered integer   the same for meetings that were seen to be, or not
+ *       hinted             integer   runs in which they touched common bytes in different windows of
+ *                                    the scout, without a common lock: a hint that they may meet
  *     sites      that ran
  *       number             integer   primary key, as in tasks
  *       runs               integer   in which it ran
@@ -96,7 +98,7 @@
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 6
+#define RH_RUNS_VERSION 7
 
 /* Findings that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
@@ -256,12 +258,13 @@ enum rh_status rh_runs_next_finding(struct rh_runs *runs, uint64_t candidate, si
 
 /* --- what met, and what ran --- */
 
-/* A pair of sites that met; how many runs showed it. */
+/* A pair of sites that met, in so many runs; in none if there are only hints that it may. */
 struct rh_runs_met {
     struct rh_runs_candidate candidate;
     uint64_t runs;
     uint64_t locked, unlocked;   /* with and without a common lock; a run may count in both */
     uint64_t ordered, unordered; /* likewise */
+    uint64_t hinted;             /* runs that only hint at a meeting without a common lock */
     bool has_raced;              /* a run has proved the race */
 };
 struct rh_runs_met_vec RH_VEC_BODY(struct rh_runs_met);

@@ -6,11 +6,13 @@
 
 static enum rh_status add_meeting(struct rh_runs *runs, const struct rh_runs_meeting *met)
 {
+    bool has_met = met->counts[RH_MET_LOCKED] || met->counts[RH_MET_UNLOCKED];
     return RH_RUNS_CHANGE(
         runs, ADD_MET, rh_db_int((int64_t)met->candidate.id), rh_db_int(met->candidate.first),
-        rh_db_int(met->candidate.second), rh_db_int(met->counts[RH_MET_LOCKED] > 0),
-        rh_db_int(met->counts[RH_MET_UNLOCKED] > 0), rh_db_int(met->counts[RH_MET_ORDERED] > 0),
-        rh_db_int(met->counts[RH_MET_UNORDERED] > 0));
+        rh_db_int(met->candidate.second), rh_db_int(has_met),
+        rh_db_int(met->counts[RH_MET_LOCKED] > 0), rh_db_int(met->counts[RH_MET_UNLOCKED] > 0),
+        rh_db_int(met->counts[RH_MET_ORDERED] > 0), rh_db_int(met->counts[RH_MET_UNORDERED] > 0),
+        rh_db_int(met->counts[RH_MET_HINTED] > 0));
 }
 
 enum rh_status rh_runs_add_sights(struct rh_runs *runs, const struct rh_runs_sights *sights)
@@ -37,7 +39,8 @@ static bool take_met(const struct rh_db_statement *row, struct rh_runs_met *met)
         !rh_db_take(row, 5, RH_DB_LIMIT64, &met->unlocked) ||
         !rh_db_take(row, 6, RH_DB_LIMIT64, &met->ordered) ||
         !rh_db_take(row, 7, RH_DB_LIMIT64, &met->unordered) ||
-        !rh_db_take(row, 8, RH_DB_LIMIT64, &raced))
+        !rh_db_take(row, 8, RH_DB_LIMIT64, &met->hinted) ||
+        !rh_db_take(row, 9, RH_DB_LIMIT64, &raced))
         return false;
     met->has_raced = raced > 0;
     return true;

@@ -196,12 +196,17 @@ static const char end_columns[] =
     " FROM tasks WHERE outcome IS NOT NULL GROUP BY candidate, run) AS by_run GROUP BY candidate)"
     " AS known WHERE known.candidate = candidates.id;";
 
+/* --- version 7: pairs that touched common bytes in different windows --- */
+
+static const char hint_column[] = "ALTER TABLE met ADD COLUMN hinted {number};"
+                                  "UPDATE met SET hinted = 0;";
+
 /* --- all versions --- */
 
 static const struct rh_db_migration steps[] = {
     {.define = first_tables}, {.define = finding_tables, .convert = convert_races},
     {.define = loss_tables},  {.define = sight_tables},
-    {.define = end_columns},
+    {.define = end_columns},  {.define = hint_column},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof steps[0], OLDEST = 2 };

@@ -14,7 +14,23 @@
 #ifndef RH_RUNTIME_PAUSE_H
 #define RH_RUNTIME_PAUSE_H
 
-#include "order.h"
+#include "evidence/witness.h"
+
+/*
+ * A moment: how many tracks (detect/order.h) and pauses have begun; each takes the next number as it
+ * begins. Threads run between the hook before an atomic and the hook after it. Whoever acquires
+ * from the atomic and then begins a track or a pause takes no smaller number than the moment read
+ * before the atomic. So only what has a smaller one was there before the atomic, and is not ordered
+ * behind it.
+ */
+#define RT_ANY_MOMENT UINT64_MAX
+extern RT_HIDDEN _Atomic uint64_t rt_moment;
+
+/* Which of a candidate's two sites an access is at. */
+enum rt_side { RT_SIDE_FIRST, RT_SIDE_SECOND };
+
+/* Pauses that belong to no task: the scout's (scout/ambush.h). Their sides are reads and writes. */
+enum { RT_PAUSE_AMBUSH = RH_MAX_TASKS };
 
 enum rt_pause_end {
     RT_PAUSE_REFUSED,   /* the budget does not allow it, or there is no place */

@@ -16,8 +16,6 @@
 
 enum { LONG_US = 60000000, MS = 1000 };
 
-_Atomic uint64_t rt_order_moment;
-
 /* --- a budget that counts, and refuses on demand --- */
 
 static _Atomic bool is_refusing;

@@ -5,7 +5,9 @@
 #include "budget.h"
 #include "sys.h"
 
-enum { PLACES = 16, HEAD_START_NS = 1000000 };
+enum { PLACES = 16 };
+
+_Atomic uint64_t rt_moment;
 
 /* A place goes FREE -> TAKEN -> WAITING, and then either back to FREE, by its thread when nobody
  * came or it was RELEASED, or to MET, by the comer, who frees it when he has read it. */
@@ -48,16 +50,17 @@ static void wait_for(struct place *place, uint32_t waiting, int64_t end)
 }
 
 /* The comer goes first, as far as there is time. */
-static void give_head_start(int64_t until)
+static void give_head_start(int64_t until, int64_t head_start_ns)
 {
     _Atomic uint32_t never = 0;
     int64_t left = until - rt_sys_monotonic_ns();
     if (left > 0)
-        rt_sys_futex_wait(&never, 0, left < HEAD_START_NS ? left : HEAD_START_NS);
+        rt_sys_futex_wait(&never, 0, left < head_start_ns ? left : head_start_ns);
 }
 
 /* Of the time that is paid for, the end is for the head start. */
-static enum rt_pause_end wait_at(struct rt_thread *self, struct place *place, int64_t until)
+static enum rt_pause_end wait_at(struct rt_thread *self, struct place *place, int64_t until,
+                                 int64_t head_start_ns)
 {
     uint32_t waiting = ++place->pauses * PLACE_STATES + PLACE_WAITING;
     uint32_t released = waiting - PLACE_WAITING + PLACE_RELEASED;
@@ -66,31 +69,32 @@ static enum rt_pause_end wait_at(struct rt_thread *self, struct place *place, in
     atomic_fetch_add(&paused, 1);
     atomic_fetch_add(&rt_memory_live, 1); /* a block that is freed meanwhile is met in its length */
     atomic_store(&place->state, waiting);
-    wait_for(place, waiting, until - HEAD_START_NS);
+    wait_for(place, waiting, until - head_start_ns);
     bool alone = atomic_compare_exchange_strong(&place->state, &waiting, PLACE_FREE) ||
                  atomic_compare_exchange_strong(&place->state, &released, PLACE_FREE);
     atomic_fetch_sub(&rt_memory_live, 1);
     atomic_fetch_sub(&paused, 1);
     if (alone)
         return RT_PAUSE_TIMED_OUT;
-    give_head_start(until);
+    give_head_start(until, head_start_ns);
     return RT_PAUSE_MET;
 }
 
 enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side side,
                            const struct rt_access *a, uint32_t us)
 {
-    int64_t until;
-    if (!rt_budget_pause_begin((uint64_t)us * 1000 + HEAD_START_NS, &until))
+    enum { FOR_TASK_NS = 1000000, FOR_AMBUSH_NS = 20000 };
+    int64_t until, head_start_ns = task == RT_PAUSE_AMBUSH ? FOR_AMBUSH_NS : FOR_TASK_NS;
+    if (!rt_budget_pause_begin((uint64_t)us * 1000 + (uint64_t)head_start_ns, &until))
         return RT_PAUSE_REFUSED;
     enum rt_pause_end end = RT_PAUSE_REFUSED;
     struct place *place = take_place();
     if (place) {
         place->task = task;
         place->side = side;
-        place->began = atomic_fetch_add(&rt_order_moment, 1);
+        place->began = atomic_fetch_add(&rt_moment, 1);
         rt_witness_take(self, a, &place->witness);
-        end = wait_at(self, place, until);
+        end = wait_at(self, place, until, head_start_ns);
     }
     rt_budget_pause_end();
     return end;
