@@ -90,7 +90,8 @@ static void visit(const struct actor *a, const struct rt_access *x, uint32_t epo
         access.bytes = 0;
         for (uintptr_t i = 0; i < RT_GRANULE; i++)
             access.bytes |= (uint8_t)((at + i >= x->address && at + i < end) << i);
-        m->count += rt_recent_visit(window, at, &access, &m->others[m->count]);
+        uint32_t hints;
+        m->count += rt_recent_visit(window, at, &access, &m->others[m->count], &hints);
     }
 }
 

@@ -89,38 +89,35 @@ static struct rt_recent *choose(struct entry *e, const struct rt_recent *access)
     return free ? free : &e->cells[(access->epoch + access->site) % RT_RECENT_CELLS];
 }
 
-/* What an earlier window has left. */
-static uint32_t take_stale(const struct entry *e, const struct rt_recent *access,
-                           struct rt_recent others[RT_RECENT_CELLS])
+static uint32_t copy_conflicts(const struct entry *e, const struct rt_recent *access,
+                               struct rt_recent others[RT_RECENT_CELLS])
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < RT_RECENT_CELLS; i++)
-        if (rt_recent_conflicts(&e->cells[i], access)) {
-            others[count] = e->cells[i];
-            others[count++].epoch = 0;
-        }
+        if (rt_recent_conflicts(&e->cells[i], access))
+            others[count++] = e->cells[i];
     return count;
 }
 
 uint32_t rt_recent_visit(uint32_t window, uintptr_t granule, const struct rt_recent *access,
-                         struct rt_recent others[RT_RECENT_CELLS])
+                         struct rt_recent others[RT_RECENT_CELLS], uint32_t *hints)
 {
     struct entry *e = entry_of(granule);
     uint32_t count = 0;
+    *hints = 0;
     if (!seize(e)) {
         atomic_fetch_add_explicit(&rt_recent_busy, 1, memory_order_relaxed);
         return 0;
     }
     bool is_same = !is_outside(e, granule, granule + 1);
-    if (!is_same || e->window != window) {
-        count = is_same ? take_stale(e, access, others) : 0;
+    if (is_same && e->window == window) {
+        count = copy_conflicts(e, access, others);
+    } else {
+        *hints = is_same ? copy_conflicts(e, access, others) : 0;
         clear(e);
         e->window = window;
         atomic_store_explicit(&e->granule, granule, memory_order_relaxed);
     }
-    for (uint32_t i = 0; i < RT_RECENT_CELLS; i++)
-        if (rt_recent_conflicts(&e->cells[i], access))
-            others[count++] = e->cells[i];
     if (access->epoch)
         *choose(e, access) = *access;
     let_go(e);

@@ -55,10 +55,11 @@ static inline bool rt_recent_conflicts(const struct rt_recent *a, const struct r
 
 /* Looks up the granule in the present window, copies what the access conflicts with to `others`
  * and keeps the access, unless its epoch is 0. The number of others; 0 also if the entry was busy.
- */
+ * If the entry is of an earlier window, `others` are what it had, and there are `*hints` of them:
+ * whether they are of the same life of the memory is not known, and neither is their order. */
 RT_HIDDEN uint32_t rt_recent_visit(uint32_t window, uintptr_t granule,
                                    const struct rt_recent *access,
-                                   struct rt_recent others[RT_RECENT_CELLS]);
+                                   struct rt_recent others[RT_RECENT_CELLS], uint32_t *hints);
 
 /* Forgets what is known of these bytes. False if an entry stayed busy: then the window must end. */
 RT_HIDDEN bool rt_recent_forget(uintptr_t start, size_t size);

@@ -13,6 +13,7 @@
 enum { GRANULE = 0x10000 };
 
 static uint32_t window; /* a new one for each test: the table is empty in it */
+static uint32_t hints;
 static struct rt_recent others[RT_RECENT_CELLS];
 
 /* Sites are such that all would replace the same place. */
@@ -35,7 +36,7 @@ static struct rt_recent atomic(uint32_t slot, bool is_write, uint8_t bytes)
 
 static uint32_t visit(uintptr_t granule, struct rt_recent access)
 {
-    return rt_recent_visit(window, granule, &access, others);
+    return rt_recent_visit(window, granule, &access, others, &hints);
 }
 
 static int set_up(void **state)
@@ -164,7 +165,10 @@ static void test_windows_are_apart(void **state)
     visit(GRANULE, plain(1, true, 0xff));
     window++;
     assert_int_equal(visit(GRANULE, plain(2, true, 0xff)), 0);
+    assert_int_equal(hints, 1);
+    assert_int_equal(others[0].slot, 1);
     assert_int_equal(visit(GRANULE, plain(3, true, 0xff)), 1);
+    assert_int_equal(hints, 0);
     window--; /* one who is late */
     assert_int_equal(visit(GRANULE, plain(4, true, 0xff)), 0);
 }
@@ -270,7 +274,7 @@ static void hammer_shared(uint32_t place, uint64_t random)
 {
     uint32_t now = atomic_load(&hammer.window);
     struct rt_recent found[RT_RECENT_CELLS], access = sealed(place, now, (uint32_t)random, random);
-    uint32_t count = rt_recent_visit(now, hammer.granules[place], &access, found);
+    uint32_t none, count = rt_recent_visit(now, hammer.granules[place], &access, found, &none);
     for (uint32_t i = 0; i < count; i++)
         if (!is_whole(&found[i], place, now))
             atomic_fetch_add(&hammer.wrong, 1);
@@ -280,14 +284,14 @@ static void hammer_shared(uint32_t place, uint64_t random)
 /* Nobody else uses this granule, but others use its entry. */
 static void hammer_own(uint32_t worker, uint64_t random)
 {
-    uint32_t now = atomic_load(&hammer.window), place = SHARED + worker;
+    uint32_t now = atomic_load(&hammer.window), place = SHARED + worker, none;
     struct rt_recent found[RT_RECENT_CELLS], access = sealed(place, now, worker, random);
-    rt_recent_visit(now, hammer.granules[place], &access, found);
+    rt_recent_visit(now, hammer.granules[place], &access, found, &none);
     if (!rt_recent_forget(hammer.granules[place], 1 + random % RT_GRANULE))
         return;
     access = sealed(place, now, worker + WORKERS, random);
     atomic_fetch_add(&hammer.left_over,
-                     rt_recent_visit(now, hammer.granules[place], &access, found));
+                     rt_recent_visit(now, hammer.granules[place], &access, found, &none));
     rt_recent_forget(hammer.granules[place], RT_GRANULE);
 }
 

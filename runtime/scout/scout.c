@@ -120,13 +120,17 @@ static struct rt_recent describe_whole(struct rt_thread *self, const struct rt_a
 
 static void meet(const struct rt_comer *comer, const struct rt_recent *earlier)
 {
-    if (!earlier->epoch) {
-        if (!(comer->later->locks & earlier->locks))
-            rt_meet_hint(comer->later->site, earlier->site);
-        return;
-    }
     if (rt_meet(comer, earlier, comer->later->locks & earlier->locks) == RT_MET_FIRST_RACE)
         suspect(comer->later->site, earlier->site);
+}
+
+/* What an earlier window has left at the same place, if no common lock was held. */
+static void take_hints(const struct rt_recent *later, const struct rt_recent *others,
+                       uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!(later->locks & others[i].locks))
+            rt_meet_hint(later->site, others[i].site);
 }
 
 static void watch(struct rt_thread *self, const struct rt_scout *mine, uint32_t w,
@@ -138,9 +142,10 @@ static void watch(struct rt_thread *self, const struct rt_scout *mine, uint32_t 
     for (uint32_t n = 0; at < end && n < MOST_GRANULES; n++, at += RT_GRANULE) {
         comer.granule = at;
         access.bytes = rt_recent_bytes(at, a->address, end);
-        uint32_t count = rt_recent_visit(w, at, &access, others);
+        uint32_t hints, count = rt_recent_visit(w, at, &access, others, &hints);
         for (uint32_t i = 0; i < count; i++)
             meet(&comer, &others[i]);
+        take_hints(&access, others, hints);
     }
 }
 
@@ -159,7 +164,7 @@ static void watch_atomic(struct rt_thread *self, struct rt_scout_atomic *atomic,
     atomic->access = describe_whole(self, a, epoch);
     for (uint32_t n = 0; at < end && n < GRANULES; n++, at += RT_GRANULE) {
         atomic->access.bytes = rt_recent_bytes(at, a->address, end);
-        uint32_t count = rt_recent_visit(w, at, &atomic->access, others);
+        uint32_t hints, count = rt_recent_visit(w, at, &atomic->access, others, &hints);
         for (uint32_t i = 0; i < count; i++, atomic->count++) {
             atomic->met[atomic->count].granule = at;
             atomic->met[atomic->count].earlier = others[i];

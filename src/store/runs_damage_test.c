@@ -210,7 +210,7 @@ static const struct wound {
 } wounds[] = {
     {"PRAGMA application_id = 0", "not a store of runs", false},
     {"PRAGMA application_id = 1", "not a store of runs", false},
-    {"PRAGMA user_version = 7", "update racehive", false},
+    {"PRAGMA user_version = 8", "update racehive", false},
     {"PRAGMA user_version = 1", "of an older racehive", false},
     {"PRAGMA user_version = 0", "damaged", false},
     {"PRAGMA user_version = -1", "damaged", false},
