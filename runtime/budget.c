@@ -10,7 +10,7 @@
 
 /* The way from the key to rt_hook and back, which is not between the two readings of the clock. */
 enum { UNMEASURED_TICKS = 40 };
-enum { LONG_US = 50 };
+enum { LONG_US = 10 };
 /* A run that has just begun may spend what this much time earns, or nothing could ever start. */
 enum { GRACE_NS = 500000000 };
 
@@ -113,13 +113,12 @@ uint64_t rt_budget_spare(void)
     return left > kept ? left - kept : 0;
 }
 
-/* No hook takes as long as LONG_US: what is beyond it was another's turn on the processor, or a
- * rare piece of work, and stands for itself alone. */
+/* No hook takes as long as LONG_US but for one that lost the processor: that time is not ours, and
+ * on a busy machine it would soon be the whole budget. */
 void rt_meter_add(enum rt_meter meter, uint64_t ticks)
 {
     uint64_t longest = LONG_US * atomic_load_explicit(&ticks_per_us, memory_order_relaxed);
-    uint64_t beyond = ticks > longest ? ticks - longest : 0;
-    charge(meter, (ticks - beyond + UNMEASURED_TICKS) * RT_METER_EVERY + beyond);
+    charge(meter, ((ticks < longest ? ticks : longest) + UNMEASURED_TICKS) * RT_METER_EVERY);
 }
 
 void rt_meter_charge(enum rt_meter meter, uint64_t ns)

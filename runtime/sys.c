@@ -4,6 +4,7 @@
 
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -137,4 +138,19 @@ long rt_sys_sync_cores(void)
     if (done < 0)
         return done;
     return call(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0, 0);
+}
+
+uint64_t rt_signals_block(void)
+{
+#define BIT(signal) (1ull << ((signal)-1))
+    uint64_t old = 0, some = ~(BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) |
+                               BIT(SIGSEGV) | BIT(SIGSYS));
+#undef BIT
+    rt_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&some, (long)&old, sizeof some, 0, 0);
+    return old;
+}
+
+void rt_signals_restore(uint64_t mask)
+{
+    rt_arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }

@@ -47,4 +47,9 @@ RT_HIDDEN void rt_unmap(void *start, size_t size);
  */
 RT_HIDDEN long rt_sys_sync_cores(void);
 
+/* Blocks all signals, also those libc keeps for itself, but not the ones that a thread brings upon
+ * itself: they cannot come out of our code. Returns the mask to restore. */
+RT_HIDDEN uint64_t rt_signals_block(void);
+RT_HIDDEN void rt_signals_restore(uint64_t mask);
+
 #endif

@@ -30,21 +30,6 @@ static struct {
 
 static _Thread_local struct rt_thread *self_pointer __attribute__((tls_model("initial-exec")));
 
-uint64_t rt_signals_block(void)
-{
-#define BIT(signal) (1ull << ((signal)-1))
-    uint64_t old = 0, some = ~(BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) |
-                               BIT(SIGSEGV) | BIT(SIGSYS));
-#undef BIT
-    rt_arch_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&some, (long)&old, sizeof some, 0, 0);
-    return old;
-}
-
-void rt_signals_restore(uint64_t mask)
-{
-    rt_arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
-}
-
 /* --- structs: all under the lock --- */
 
 static struct rt_thread *thread_at(uint32_t slot)

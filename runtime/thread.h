@@ -20,11 +20,6 @@
 
 #include "rt.h"
 
-/* Blocks all signals, also those libc keeps for itself, but not the ones that a thread brings upon
- * itself: they cannot come out of our code. Returns the mask to restore. */
-RT_HIDDEN uint64_t rt_signals_block(void);
-RT_HIDDEN void rt_signals_restore(uint64_t mask);
-
 /* A creation under way: the creator enters the thread before it exists, so that it begins with its
  * parent known. Signals are blocked meanwhile, and the new thread inherits that: a handler cannot
  * run in it before it knows itself. */

@@ -179,6 +179,7 @@ enum rh_met_count {
     RH_MET_LOCKED,
     RH_MET_UNLOCKED,
     RH_MET_HINTED, /* in different windows, without a common lock; not a meeting, but a hint at one */
+    RH_MET_COLLIDED, /* of the unordered ones */
     RH_MET_COUNTS
 };
 

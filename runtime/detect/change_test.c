@@ -28,11 +28,6 @@ bool rt_stack_image_around(uintptr_t address, struct rt_stack_image *image)
     return address >= image_low && address < image_high;
 }
 
-void rt_signals_restore(uint64_t mask)
-{
-    rt_arch_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
-}
-
 static int set_up(void **state)
 {
     (void)state;

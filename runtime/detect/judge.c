@@ -4,7 +4,7 @@
 
 #include "evidence/findings.h"
 #include "keys.h"
-#include "pause.h"
+#include "evidence/pause.h"
 #include "state.h"
 
 /* --- collisions --- */

@@ -4,7 +4,7 @@
  * threads run between the hook before it, the atomic and the hook after it: those that acquire from
  * the atomic are ordered behind it and must not be reported, the others must.
  */
-#include "pause.c"
+#include "evidence/pause.c"
 
 #include "detect.h"
 #include "detect/fakes_testing.h"

@@ -22,7 +22,7 @@
 #define RH_RUNTIME_ORDER_H
 
 #include "evidence/witness.h"
-#include "pause.h"
+#include "evidence/pause.h"
 
 enum { RT_TRACKS = 64, RT_TRACKS_OF_TASK = 16 };
 

@@ -6,7 +6,7 @@
 #include "hook.h"
 #include "keys.h"
 #include "opaque.h"
-#include "pause.h"
+#include "evidence/pause.h"
 #include "shared.h"
 #include "sys.h"
 
@@ -70,7 +70,7 @@ void rt_plan_visit(struct rt_thread *self, const struct rt_access *a,
 {
     enum { FIRST_PAGE = 4096 }; /* a null pointer that a library function leaves alone */
     struct rt_plan *p = atomic_load_explicit(&current, memory_order_acquire);
-    if (!p || a->ignored || self->in_hook > 1 || a->address < FIRST_PAGE ||
+    if (!p || a->users == RT_KEYS_SCOUT || a->ignored || self->in_hook > 1 || a->address < FIRST_PAGE ||
         atomic_load_explicit(&rt_budget_alarm, memory_order_relaxed))
         return;
     const struct rt_watch *w = watch_at(p, a->image, a->site);

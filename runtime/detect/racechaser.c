@@ -18,7 +18,7 @@
 #include "evidence/findings.h"
 #include "judge.h"
 #include "options.h"
-#include "pause.h"
+#include "evidence/pause.h"
 #include "scout/scout.h"
 #include "shared.h"
 #include "state.h"

@@ -15,7 +15,7 @@
 #include "detect.h"
 #include "judge.h"
 #include "options.h"
-#include "pause.h"
+#include "evidence/pause.h"
 #include "scout/scout.h"
 #include "shared.h"
 #include "state.h"

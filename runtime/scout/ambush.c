@@ -31,23 +31,23 @@ static void report(struct rt_thread *self, const struct rt_access *a,
 {
     struct rt_witness comer;
     struct rh_site_name paused = meeting->paused.site;
+    if (!rt_meet_collided(word_of(a), rh_site_word(paused.image, paused.site)))
+        return;
     rt_witness_take(self, a, &comer);
     rt_finding_report(&(struct rt_finding){.proof = RH_PROOF_COLLISION,
                                            .pause_us = meeting->paused_us,
                                            .first = &comer,
                                            .second = &meeting->paused});
-    rt_meet_collided(word_of(a), rh_site_word(paused.image, paused.site));
     atomic_fetch_add_explicit(&rt_shared()->scout.collisions, 1, memory_order_relaxed);
 }
 
 void rt_ambush_meet(struct rt_thread *self, const struct rt_access *a)
 {
     struct rt_meeting meeting;
+    uint32_t at = 0;
     if (rt_likely(!atomic_load_explicit(&lying, memory_order_relaxed)))
         return;
-    if (rt_pause_meet(self, RT_PAUSE_AMBUSH, RT_SIDE_SECOND, a, RT_ANY_MOMENT, &meeting) ||
-        (writes(a) &&
-         rt_pause_meet(self, RT_PAUSE_AMBUSH, RT_SIDE_FIRST, a, RT_ANY_MOMENT, &meeting)))
+    while (rt_pause_meet_ambush(self, a, writes(a), &at, &meeting))
         report(self, a, &meeting);
 }
 

@@ -12,7 +12,7 @@
 #ifndef RH_RUNTIME_AMBUSH_H
 #define RH_RUNTIME_AMBUSH_H
 
-#include "pause.h"
+#include "evidence/pause.h"
 
 /* Whether the access, which is about to happen, collides with a thread that lies in ambush; if so
  * it is reported. */

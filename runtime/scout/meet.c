@@ -54,10 +54,16 @@ static void tell_sites(uint32_t first, uint32_t second, enum rt_scout_news news)
     rt_scout_sites_news(rh_site_name_of(second), news);
 }
 
-void rt_meet_collided(uint32_t first, uint32_t second)
+bool rt_meet_collided(uint32_t first, uint32_t second)
 {
-    note(first, second, false, false);
+    enum { REPORTED = 2 };
+    struct rh_met_pair *pair = find(&rt_shared()->scout, rh_met_sites(first, second));
+    if (!pair)
+        return true;
+    count(&pair->counts[RH_MET_UNORDERED]);
+    count(&pair->counts[RH_MET_UNLOCKED]);
     tell_sites(first, second, RT_SCOUT_SUSPECT);
+    return count(&pair->counts[RH_MET_COLLIDED]) < REPORTED;
 }
 
 void rt_meet_hint(uint32_t first, uint32_t second)

@@ -34,8 +34,8 @@ RT_HIDDEN enum rt_met rt_meet(const struct rt_comer *m, const struct rt_recent *
 /* Both touched common bytes, but in different windows: they may meet in another. */
 RT_HIDDEN void rt_meet_hint(uint32_t first, uint32_t second);
 
-/* The two sites collided, which their detector has reported. */
-RT_HIDDEN void rt_meet_collided(uint32_t first, uint32_t second);
+/* The two sites collided. True if this is one of the first times, and worth a report. */
+RT_HIDDEN bool rt_meet_collided(uint32_t first, uint32_t second);
 
 /* Counts a meeting of two sites (rh_site_word) whose order nobody has looked at. */
 RT_HIDDEN void rt_meet_unjudged(uint32_t first, uint32_t second, bool shares_a_lock);

@@ -17,8 +17,8 @@
 #include "sync.h"
 #include "sys.h"
 
-/* Of a long access only so many granules are looked at. */
-enum { MOST_GRANULES = 64, FIRST_PAGE = 4096 };
+/* Of a long access only so many granules are looked at, any of them. */
+enum { MOST_GRANULES = 256, FIRST_PAGE = 4096 };
 
 static _Atomic uint32_t window; /* the number of the one that is open, or 0 */
 
@@ -133,12 +133,21 @@ static void take_hints(const struct rt_recent *later, const struct rt_recent *ot
             rt_meet_hint(later->site, others[i].site);
 }
 
+static uintptr_t first_granule(const struct rt_access *a)
+{
+    uintptr_t first = a->address & -(uintptr_t)RT_GRANULE;
+    uint64_t granules = (a->address + a->size - first + RT_GRANULE - 1) / RT_GRANULE;
+    if (rt_likely(granules <= MOST_GRANULES))
+        return first;
+    return first + rt_arch_ticks() / MOST_GRANULES % (granules - MOST_GRANULES + 1) * RT_GRANULE;
+}
+
 static void watch(struct rt_thread *self, const struct rt_scout *mine, uint32_t w,
                   const struct rt_access *a, uint32_t epoch)
 {
     struct rt_recent others[RT_RECENT_CELLS], access = describe_whole(self, a, epoch);
     struct rt_comer comer = {.self = self, .clocks = &mine->clocks, .access = a, .later = &access};
-    uintptr_t end = a->address + a->size, at = a->address & -(uintptr_t)RT_GRANULE;
+    uintptr_t end = a->address + a->size, at = first_granule(a);
     for (uint32_t n = 0; at < end && n < MOST_GRANULES; n++, at += RT_GRANULE) {
         comer.granule = at;
         access.bytes = rt_recent_bytes(at, a->address, end);
@@ -274,12 +283,12 @@ static void forget(uintptr_t start, size_t size)
 void rt_scout_gone(struct rt_thread *self, const struct rt_access *a, uintptr_t start, size_t size)
 {
     uint32_t w = atomic_load_explicit(&window, memory_order_acquire);
+    if (a && self->in_hook == 1)
+        rt_ambush_meet(self, a);
     if (!w)
         return;
-    if (a && self->in_hook == 1) {
-        rt_ambush_meet(self, a);
+    if (a && self->in_hook == 1)
         watch(self, share_of(self), w, a, 0);
-    }
     forget(start, size);
 }
 

@@ -171,13 +171,13 @@ bool rt_scout_sites_have_promise(void)
 
 bool rt_scout_sites_wants_witness(const struct rt_access *a)
 {
-    enum { FIRST = 2, SOME = 16 };
+    enum { FIRST = 2, SOME = 16, MANY = 64 };
     const struct site *s = site_of(a);
     if (!s)
         return false;
     if (s->flags & IS_SUSPECT)
-        return true;
-    return s->visits <= (s->flags & (HAS_MET | IS_PROMISING) ? SOME : FIRST);
+        return s->visits <= MANY;
+    return s->visits <= (s->flags & HAS_MET ? SOME : FIRST);
 }
 
 /* --- keys --- */

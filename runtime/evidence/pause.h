@@ -3,7 +3,7 @@
  * Pausing a thread before an access, and meeting a paused one: collisions.
  *
  * How it works: a paused thread publishes its access in a place of a small table and waits. It
- * performs no acquire meanwhile, and the thread that comes to a conflicting access performs none
+ * performs no acquire meanwhile, not in a signal handler either, since signals are blocked, and the thread that comes to a conflicting access performs none
  * between its hook and that access. So nothing orders the two, whatever synchronisation the program
  * uses, seen by us or not. The thread that comes takes the place over, and with it the witness. In
  * the hook after an atomic only a pause that began before the atomic counts: its thread has
@@ -52,6 +52,12 @@ struct rt_meeting {
  * of the task that conflicts; it is let go. */
 RT_HIDDEN bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side paused,
                              const struct rt_access *a, uint64_t limit, struct rt_meeting *meeting);
+
+/* The next thread in ambush, from place *at on, whose access conflicts. It stays where it is, so that
+ * others can collide with it, too: what proves the race is that both were before their accesses at
+ * the moment of this call. Start with *at = 0. */
+RT_HIDDEN bool rt_pause_meet_ambush(const struct rt_thread *self, const struct rt_access *a,
+                                    bool writes, uint32_t *at, struct rt_meeting *meeting);
 
 /* Lets everybody go; in a child after fork, forgets those who are not there. */
 RT_HIDDEN void rt_pause_release_all(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Holding a thread before an access: see pause.h. */
-#include "pause.h"
+#include "evidence/pause.h"
 
 #include "budget.h"
 #include "sys.h"
@@ -38,7 +38,7 @@ static struct place *take_place(void)
     return NULL;
 }
 
-/* A signal handler may run meanwhile and end the wait early: only the state and the clock count. */
+/* The wait may end early: only the state and the clock count. */
 static void wait_for(struct place *place, uint32_t waiting, int64_t end)
 {
     while (atomic_load(&place->state) == waiting) {
@@ -94,7 +94,9 @@ enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side s
         place->side = side;
         place->began = atomic_fetch_add(&rt_moment, 1);
         rt_witness_take(self, a, &place->witness);
+        uint64_t signals = rt_signals_block();
         end = wait_at(self, place, until, head_start_ns);
+        rt_signals_restore(signals);
     }
     rt_budget_pause_end();
     return end;
@@ -123,6 +125,33 @@ static bool take_over(struct place *place, const struct rt_thread *self, uint32_
     meeting->paused_us = (uint32_t)((rt_sys_monotonic_ns() - place->since_ns) / 1000);
     atomic_store(&place->state, PLACE_FREE);
     return true;
+}
+
+/* What was read is of one pause if it was under way before and after. */
+static bool look_at(const struct place *place, const struct rt_thread *self,
+                    const struct rt_access *a, bool writes, struct rt_meeting *meeting)
+{
+    uint32_t state = atomic_load(&place->state);
+    if (state % PLACE_STATES != PLACE_WAITING || place->task != RT_PAUSE_AMBUSH ||
+        !(writes || place->side == RT_SIDE_SECOND) ||
+        !matches(place, self, RT_PAUSE_AMBUSH, place->side, a, RT_ANY_MOMENT))
+        return false;
+    rt_witness_copy(&meeting->paused, &place->witness);
+    int64_t since_ns = place->since_ns;
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load(&place->state) != state)
+        return false;
+    meeting->paused_us = (uint32_t)((rt_sys_monotonic_ns() - since_ns) / 1000);
+    return true;
+}
+
+bool rt_pause_meet_ambush(const struct rt_thread *self, const struct rt_access *a, bool writes,
+                          uint32_t *at, struct rt_meeting *meeting)
+{
+    while (*at < PLACES)
+        if (look_at(&places[(*at)++], self, a, writes, meeting))
+            return true;
+    return false;
 }
 
 bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side side,
