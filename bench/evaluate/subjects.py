@@ -46,6 +46,11 @@ PROGRAMS = {
     "x264": "x264/x264",
     "unbound": "unbound/unbound",
 }
+# The same for programs that are compared at equal cost alone (bench/equal).
+EXTRA = {
+    "redis-benchmark": "redis/src/redis-benchmark",
+    "libuv": "build/uv_run_tests_a",
+}
 # They wait to be asked: their wall time is that of the load.
 SERVERS = ("memcached", "redis", "unbound")
 QUICK_PROGRAMS = ("pbzip2",)
@@ -100,6 +105,10 @@ class Kernel:
         return None
 
 
+def recipe_of(name):
+    return os.path.join(builds.REALWORLD, "programs", f"{name}.sh")
+
+
 class Program:
     kind = "program"
     threads = 2
@@ -107,7 +116,8 @@ class Program:
 
     def __init__(self, name):
         self.name, self.quick = name, name in QUICK_PROGRAMS
-        self.recipe = os.path.join(builds.REALWORLD, "programs", f"{name}.sh")
+        self.recipe = recipe_of(name)
+        self.sources = [self.recipe]
         with open(self.recipe, encoding="utf-8") as file:
             self.title = file.readline().lstrip("# ").strip()
         self.names = set()
@@ -124,7 +134,7 @@ class Program:
         return os.path.join(options.work, how, self.name, "build")
 
     def build(self, options, how):
-        wanted = builds.stamp(options, how, [self.recipe])
+        wanted = builds.stamp(options, how, self.sources)
         record = self.record(options, how)
         if not builds.is_fresh(record, wanted):
             self.build_anew(options, how, record, wanted)
@@ -153,7 +163,7 @@ class Program:
 
     def sidecar(self, options):
         """By build id, since some build systems copy a program to another place."""
-        path = os.path.join(self.folder(options, "keyed"), PROGRAMS[self.name])
+        path = os.path.join(self.folder(options, "keyed"), {**PROGRAMS, **EXTRA}[self.name])
         notes = subprocess.run(["readelf", "-n", path], stdout=subprocess.PIPE, text=True).stdout
         found = re.search(r"Build ID: (\w\w)(\w+)", notes)
         if not found:
@@ -166,9 +176,9 @@ class Program:
         return float(load[1]) if load else None
 
 
-def find(names, quick):
+def find(names, quick, programs=tuple(PROGRAMS)):
     """The subjects of these names, or all of them; kernels first."""
-    every = [Kernel(name) for name in PATTERNS] + [Program(name) for name in PROGRAMS]
+    every = [Kernel(name) for name in PATTERNS] + [Program(name) for name in programs]
     unknown = set(names) - {subject.name for subject in every}
     if unknown:
         raise builds.BenchError(f"no subject {', '.join(sorted(unknown))}: there are "
