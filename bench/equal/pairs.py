@@ -2,23 +2,26 @@
 """Which of the pairs of lines that ThreadSanitizer reports racehive found.
 
 Both compilers inline and both name an access by its innermost line, but not always by the same one:
-where lines were merged, one names the call that was inlined. So a pair counts as found if it was
-found at the very lines; else if it was found with one side at the very line, and with the other
-side's line among the calls that the access was inlined through. Never by the callers on the stack:
-they are the same for many accesses.
+where lines were merged, one names the call that was inlined, or no line but only the function. So a
+pair counts as found if it was found at the very lines; else if it was found with one side at the
+very line, and with the other side's line among the calls that the access was inlined through, or,
+where ThreadSanitizer knows no line, with the other side in that function. Never by the callers on
+the stack: they are the same for many accesses.
 """
 import collections
 
 import reports
 
 # Races of ThreadSanitizer's that were found; {race: the race it was found as} for those of them that
-# only inlining explains; and races that it did not report.
+# this rule explains; and races that it did not report.
 Matched = collections.namedtuple("Matched", "found moved others")
 
 
 def chain_of(side):
-    """The place of an access, and those of the calls that it was inlined through."""
-    return [reports.tools.place_of(at) for at in [side, *(side.get("inlined") or ())]]
+    """The place of an access, that of its function, and those of the calls that it was inlined
+    through."""
+    own = reports.tools.place_of(side)
+    return [own, (own[0], side["function"]), *map(reports.tools.place_of, side.get("inlined") or ())]
 
 
 def read_chains(report):

@@ -51,19 +51,22 @@ class Sidecar:
         self.db.close()
 
     def read_places(self):
-        """{location: [its place, then those of the calls that it was inlined through]}."""
+        """{location: [its place, that of its function, then the same of the calls that it was
+        inlined through]}."""
         files = {number: os.path.basename(path or "")
                  for number, path in self.db.execute("SELECT id, path FROM files")}
         places = {}
-        for number, file, line, caller in self.db.execute(
-                "SELECT id, file, line, inlined_at FROM locations ORDER BY id"):
-            places[number] = [(files.get(file, ""), line), *places.get(caller, ())]
+        for number, file, line, name, caller in self.db.execute(
+                "SELECT l.id, l.file, l.line, f.name, inlined_at FROM locations l "
+                "JOIN functions f ON l.function = f.id ORDER BY l.id"):
+            file = files.get(file, "")
+            places[number] = [(file, line), (file, name), *places.get(caller, ())]
         return places
 
     def rows_at(self, table, place):
-        """Numbers of a table's rows at a place: of those that have this line as their own; else of
-        those that were inlined there."""
-        own = [number for number, at in self.places.items() if at[0] == place]
+        """Numbers of a table's rows at a place: of those that have this line, or if it has none
+        this function, as their own; else of those that were inlined there."""
+        own = [number for number, at in self.places.items() if place in at[:2]]
         chosen = own or [number for number, at in self.places.items() if place in at]
         marks = ",".join(map(str, chosen))
         rows = self.db.execute(f"SELECT number FROM {table} WHERE location IN ({marks})")
