@@ -30,7 +30,7 @@ def score_row(t, name, arm):
     return [t["subject"], trial.ARMS[name][0].title, there, found, show_share(found, there),
             len(arm["others"]), false, arm["runs"],
             f"{sum(arm['cpus']):.1f} of {t['tsan']['cpu']:.1f}",
-            f"{arm['ratio']:.3f}" if arm["ratio"] else NONE]
+            f"{arm['ratio']:.3f}"]
 
 
 def sum_row(told, name):
@@ -96,13 +96,12 @@ def seen_cell(arm):
     seen = arm and arm["seen_of_alias"]
     if not seen:
         return NONE
-    share = show_share(seen["seen"], seen["of"])
-    return share if seen["runs"] == trial.ALIAS_RUNS else f"{share} ({seen['runs']} runs)"
+    return show_share(seen["seen"], seen["of"])
 
 
 def potential_row(t):
     alias, arms = t.get("alias"), t["arms"]
-    scouts = [arms.get(name) for name in ("racemob-0.1", "racemob-0.02")]
+    scouts = [arms.get(name) for name in trial.SCOUTS]
     row = [t["subject"], f"{t['candidates']:,}" if "candidates" in t else NONE]
     row += [f"{alias[key]:,}" if alias else NONE for key in ("met", "unlocked")]
     for arm in scouts:
@@ -117,8 +116,9 @@ def print_potential(told):
     print(f"Potential races: pairs of sites that are candidates, that one run of the dynamic alias "
           f"analysis sees meet, and that the scout saw meet, with and without a common lock; `seen` "
           f"is the share of alias' pairs without a common lock that the scout has seen so after "
-          f"{trial.ALIAS_RUNS} runs. True races are pairs of lines, of all arms:\n")
-    scouted = [f"{what}, {share}" for share in (0.1, 0.02)
+          f"{trial.SCOUT_RUNS} runs. Alias has the small load of a program. True races are pairs of "
+          f"lines, of all arms:\n")
+    scouted = [f"{what}, {name.partition('-')[2]}" for name in trial.SCOUTS
                for what in ("scouted", "no common lock", "seen")]
     stats.print_table(["subject", "static", "alias", "no common lock", *scouted, "true races"],
                       [potential_row(t) for t in told])

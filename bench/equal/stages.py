@@ -67,8 +67,11 @@ class Sidecar:
         """Numbers of a table's rows at a place: of those that have this line, or if it has none
         this function, as their own; else of those that were inlined there."""
         own = [number for number, at in self.places.items() if place in at[:2]]
-        chosen = own or [number for number, at in self.places.items() if place in at]
-        marks = ",".join(map(str, chosen))
+        inlined = [number for number, at in self.places.items() if place in at]
+        return self.rows_of(table, own) or self.rows_of(table, inlined)
+
+    def rows_of(self, table, locations):
+        marks = ",".join(map(str, locations))
         rows = self.db.execute(f"SELECT number FROM {table} WHERE location IN ({marks})")
         return [number for number, in rows]
 
@@ -126,7 +129,7 @@ def describe(place):
 
 def place_lost(race, sidecar, runs, alias=None):
     """The stage that lost a race, and more on it. `alias`: the Runs of the dynamic alias analysis,
-    which sees every site that runs and every pair that meets; None if there is none."""
+    which sees every pair that meets; None if there is none."""
     sites = {place: sidecar.sites_at(place) for place in race}
     for place in race:
         if not sites[place]:
@@ -150,10 +153,7 @@ def place_unmet(race, sites, pairs, runs, alias):
     """The stage of a race whose sites never met."""
     unseen = [place for place in race if not runs.ran.intersection(sites[place])]
     if unseen:
-        idle = [place for place in unseen if alias and not alias.ran.intersection(sites[place])]
-        what = f"did not run under alias either: {', '.join(map(describe, idle))}" if idle else \
-            ", ".join(map(describe, unseen))
-        return Lost(NEVER_ON, what)
+        return Lost(NEVER_ON, ", ".join(map(describe, unseen)))
     if alias is None:
         return Lost(NOT_MET, "")
     return Lost(NOT_MET, "met under alias" if any(pair in alias.met for pair in pairs)

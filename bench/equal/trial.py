@@ -12,7 +12,7 @@ import results
 import stages
 
 NATIVE_EVERY = 6   # one native run beside so many of an arm: what the ratio is of
-ALIAS_RUNS = 32    # after so many the scout is compared with the dynamic alias analysis
+SCOUT_RUNS = 32    # after so many the scout is compared with the dynamic alias analysis
 
 
 def bounded(detector, share, words):
@@ -26,7 +26,10 @@ ARMS = {
     "racemob-0.02": (bounded("racemob", 0.02, "the default budget"), 0.7),
     "racechaser-0.1": (bounded("racechaser", 0.1, "a budget of 10 %"), 0.6),
 }
-ALIAS = arms.kind("alias", "keyed", "dynamic alias analysis", asked=("--detector=alias",))
+SCOUTS = ("racemob-0.1", "racemob-0.02")   # those that are compared with the alias analysis
+# With the small load: on real programs it takes a hundred times as long as a native run.
+ALIAS = arms.kind("alias", "keyed", "dynamic alias analysis", scale="small",
+                  asked=("--detector=alias",))
 
 
 class Reference:
@@ -80,46 +83,62 @@ class Spending:
     """An arm's runs, until they have taken as much processor time as there is."""
 
     def __init__(self, options, subject, name, progress):
-        self.options, self.subject, self.name, self.progress = options, subject, name, progress
+        self.name, self.progress = name, progress
         self.arm = arms.OpenArm(options, subject, name, ARMS[name][0])
         self.native = arms.make(options, subject, "native")
         self.cpus, self.natives, self.failure = [], [], None
-        self.seen = None   # pairs that met without a common lock in the first ALIAS_RUNS runs
+        self.report, self.runs = None, None   # what there was when the time was spent
+        self.seen = set()                     # pairs that met without a common lock in `seen_runs`
+        self.seen_runs = 0
 
-    def run_once(self):
+    def run_once(self, budget):
+        self.progress(f"{self.name}, run {len(self.cpus) + 1}, {sum(self.cpus):.1f} of "
+                      f"{budget:.1f} s")
         if len(self.cpus) % NATIVE_EVERY == 0:
             self.natives.append(self.native.measure().cpu)
         self.cpus.append(self.arm.measure().cpu)
-        if len(self.cpus) == ALIAS_RUNS:
+        if self.arm.runs == SCOUT_RUNS:
             self.look()
 
     def look(self):
+        """Keeps what the scout has seen so far."""
         self.arm.settle()
-        self.seen = stages.Runs(self.arm.store).unlocked()
+        self.seen, self.seen_runs = stages.Runs(self.arm.store).unlocked(), self.arm.runs
 
-    def spend(self, budget):
+    def scout_on(self):
+        """Runs that count for nothing but what the scout sees, until it had as many as it gets."""
+        while self.arm.runs < SCOUT_RUNS:
+            self.progress(f"{self.name}, run {self.arm.runs + 1} of {SCOUT_RUNS}")
+            self.arm.measure()
+        if not self.seen_runs:
+            self.look()
+
+    def spend(self, budget, scouts):
         """A run that fails ends it; what was found until then counts."""
         try:
             self.arm.open()
             while sum(self.cpus) < budget:
-                self.progress(f"{self.name}, run {len(self.cpus) + 1}, "
-                              f"{sum(self.cpus):.1f} of {budget:.1f} s")
-                self.run_once()
+                self.run_once(budget)
             self.arm.settle()
+            self.take()
+            if scouts:
+                self.scout_on()
         except arms.ToolFailed as error:
             self.failure = str(error)
+            if self.cpus and not self.report:
+                self.take()
         finally:
             self.arm.close(True)
 
+    def take(self):
+        self.report, self.runs = self.arm.tell(), stages.Runs(self.arm.store)
+
     def result(self):
-        with open(self.arm.report) as file:
-            report = json.load(file)
-        return report, {
-            "runs": len(self.cpus), "cpus": self.cpus, "natives": self.natives,
-            "ratio": statistics.median(self.cpus) / statistics.median(self.natives)
-            if self.cpus else None,
-            "failure": self.failure, "hook_ns": report["totals"]["hook_ns"],
-            "pause_ns": report["totals"]["pause_ns"]}
+        totals = self.report["totals"]
+        return {"runs": len(self.cpus), "cpus": self.cpus, "natives": self.natives,
+                "ratio": statistics.median(self.cpus) / statistics.median(self.natives),
+                "failure": self.failure,
+                **{name: totals[name] for name in ("wall_ns", "hook_ns", "pause_ns")}}
 
 
 class Trial:
@@ -156,7 +175,8 @@ class Trial:
         if not self.options.alias:
             return
         self.progress("alias")
-        arm = arms.OpenArm(self.options, self.subject, "alias", ALIAS)
+        what = ALIAS._replace(scale="full") if self.subject.kind == "kernel" else ALIAS
+        arm = arms.OpenArm(self.options, self.subject, "alias", what)
         try:
             arm.open()
             cpu = arm.measure().cpu
@@ -171,16 +191,15 @@ class Trial:
 
     def run_arm(self, name, races, budget, sidecar):
         spending = Spending(self.options, self.subject, name, self.progress)
-        spending.spend(budget)
-        if not spending.cpus:
+        spending.spend(budget, self.alias and name in SCOUTS)
+        if not spending.report:
             self.data["failures"][name] = spending.failure
             return
-        report, told = spending.result()
-        matched, runs = pairs.match(races, report), stages.Runs(spending.arm.store)
-        told.update(self.find(matched), **self.scout(spending, runs))
+        matched, runs = pairs.match(races, spending.report), spending.runs
+        told = {**spending.result(), **self.find(matched), **self.scout(spending)}
         told["lost"] = [{"race": race, **stages.place_lost(race, sidecar, runs, self.alias)._asdict()}
                         for race in reports.sort_races(races - matched.found)]
-        self.data["candidates"] = report["totals"]["candidates"]
+        self.data["candidates"] = spending.report["totals"]["candidates"]
         self.data["arms"][name] = told
 
     def find(self, matched):
@@ -192,12 +211,12 @@ class Trial:
                 "false": None if known is None else
                 reports.sort_races(reports.match(matched.others, known)[1])}
 
-    def scout(self, spending, runs):
+    def scout(self, spending):
         """What met, and how much of what the alias analysis saw meet without a common lock."""
-        told = {"met": len(runs.met), "unlocked": len(runs.unlocked()), "seen_of_alias": None}
-        if self.alias:
-            there, seen = self.alias.unlocked(), spending.seen
-            seen = runs.unlocked() if seen is None else seen
-            told["seen_of_alias"] = {"runs": min(len(spending.cpus), ALIAS_RUNS),
-                                     "seen": len(there & seen), "of": len(there)}
+        told = {"met": len(spending.runs.met), "unlocked": len(spending.runs.unlocked()),
+                "seen_of_alias": None}
+        if self.alias and spending.seen_runs:
+            there = self.alias.unlocked()
+            told["seen_of_alias"] = {"runs": spending.seen_runs, "of": len(there),
+                                     "seen": len(there & spending.seen)}
         return told

@@ -293,6 +293,15 @@ class OpenArm(AskedArm):
                 raise ToolFailed(f"racehive run did not keep its run {self.runs}")
             time.sleep(0.01)
 
+    def tell(self):
+        """The report on the runs so far."""
+        done = subprocess.run([os.path.join(self.options.build, "bin", "racehive"), "report",
+                               "--format=json", f"--symbols={self.subject.sidecar(self.options)}",
+                               self.store], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if done.returncode:
+            raise ToolFailed(f"racehive report: {done.stderr.decode().strip()[-300:]}")
+        return json.loads(done.stdout)
+
     def close(self, complete):
         """The hive would go on; asked to end, it still writes its report."""
         if not self.hive:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The subjects: kernels of our own, and real programs from Debian's sources."""
 import collections
+import glob
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ import reports
 from annotations import Annotations
 
 KERNELS = os.path.join(builds.HERE, "..", "kernels")
+RECIPES = os.path.join(builds.REALWORLD, "programs")
 SCALES = ("full", "small")   # small: for tools that take a hundred times as long
 IO_THREADS = "2"             # of redis: with more, those that spin would fight for two cores
 SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".hh")
@@ -49,7 +51,7 @@ PROGRAMS = {
 # The same for programs that are compared at equal cost alone (bench/equal).
 EXTRA = {
     "redis-benchmark": "redis/src/redis-benchmark",
-    "libuv": "build/uv_run_tests_a",
+    "libuv": "libuv_work",
 }
 # They wait to be asked: their wall time is that of the load.
 SERVERS = ("memcached", "redis", "unbound")
@@ -106,7 +108,7 @@ class Kernel:
 
 
 def recipe_of(name):
-    return os.path.join(builds.REALWORLD, "programs", f"{name}.sh")
+    return os.path.join(RECIPES, f"{name}.sh")
 
 
 class Program:
@@ -117,10 +119,11 @@ class Program:
     def __init__(self, name):
         self.name, self.quick = name, name in QUICK_PROGRAMS
         self.recipe = recipe_of(name)
-        self.sources = [self.recipe]
+        # The recipe, and programs that stand beside it.
+        self.sources = [self.recipe, *sorted(glob.glob(os.path.join(RECIPES, f"{name}_*.c")))]
         with open(self.recipe, encoding="utf-8") as file:
             self.title = file.readline().lstrip("# ").strip()
-        self.names = set()
+        self.names = {os.path.basename(path) for path in self.sources[1:]}
 
     def describe(self):
         return {"kind": self.kind, "pattern": self.title, "of": self.name, "threads": self.threads,
