@@ -45,6 +45,10 @@ class Sidecar:
     def __init__(self, path):
         self.db = connect(path)
         self.places = self.read_places()
+        self.own = collections.defaultdict(list)   # locations by place and by function
+        for number, at in self.places.items():
+            for place in at[:2]:
+                self.own[place].append(number)
         self.classes = dict(self.db.execute("SELECT site, class FROM class_sites"))
 
     def close(self):
@@ -66,9 +70,8 @@ class Sidecar:
     def rows_at(self, table, place):
         """Numbers of a table's rows at a place: of those that have this line, or if it has none
         this function, as their own; else of those that were inlined there."""
-        own = [number for number, at in self.places.items() if place in at[:2]]
-        inlined = [number for number, at in self.places.items() if place in at]
-        return self.rows_of(table, own) or self.rows_of(table, inlined)
+        own = self.rows_of(table, self.own[place])
+        return own or self.rows_of(table, (n for n, at in self.places.items() if place in at))
 
     def rows_of(self, table, locations):
         marks = ",".join(map(str, locations))
