@@ -12,7 +12,11 @@ NONE = "-"
 
 
 def show_race(listed):
-    return reports.tools.show(results.as_race(listed))
+    """A race that has one side only is with an access that is not instrumented."""
+    race = results.as_race(listed)
+    if race[0] is None:
+        return f"{reports.tools.show(race[1:])} and an uninstrumented access"
+    return reports.tools.show(race)
 
 
 def arms_of(told):

@@ -278,6 +278,10 @@ class Tables(unittest.TestCase):
         self.assertIn("| a.c:5 and a.c:6 | false |", self.print(told(false=[race(5, 6)])))
         self.assertIn("| a.c:5 and a.c:6 | known, not reported |", self.print(told(false=[])))
 
+    def test_a_race_with_what_is_not_instrumented(self):
+        self.assertIn("| a.c:4 and an uninstrumented access | not reported |",
+                      self.print(told(others=[[None, ["a.c", 4]]])))
+
     def test_nothing_was_measured(self):
         failed = {"subject": "x264", "kind": "program", "failures": {"all": "no compiler"},
                   "tsan": {"races": [], "cpu": 0}, "arms": {}}
