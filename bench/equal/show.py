@@ -111,7 +111,8 @@ def potential_row(t):
     for arm in scouts:
         row += [f"{arm['met']:,}" if arm else NONE, f"{arm['unlocked']:,}" if arm else NONE,
                 seen_cell(arm)]
-    true = {results.as_race(race) for arm in arms.values() for race in arm["found"] + arm["others"]}
+    true = {results.as_race(race) for arm in arms.values() for race in arm["found"] + arm["others"]
+            if None not in race}
     return row + [len(true)]
 
 
