@@ -147,7 +147,8 @@ class Trial:
     def __init__(self, options, subject, progress):
         self.options, self.subject = options, subject
         self.progress = lambda text: progress(f"{subject.name}: {text}")
-        self.data = {"subject": subject.name, "kind": subject.kind, "arms": {}, "failures": {}}
+        self.data = {"subject": subject.name, "kind": subject.kind, "arms": {}, "failures": {},
+                     "tsan": {"races": [], "cpu": 0}}
         self.alias = None   # stages.Runs
 
     def run(self):
@@ -168,7 +169,6 @@ class Trial:
                 self.run_arm(name, races, reference.budget(), sidecar)
         finally:
             sidecar.close()
-        return self.data
 
     def run_alias(self):
         """One run of the dynamic alias analysis: what there is to see."""
