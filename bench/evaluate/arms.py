@@ -18,6 +18,7 @@ import subjects
 
 RUN_LIMIT = 100    # seconds; only a tool that hangs comes near
 HIVE_LIMIT = 300   # the same for the hive, which opens its pool before it gives a run
+MOST_RUNS = 100000   # of an arm that ends when it is told to
 
 # What an arm is: the build it runs, its scale, what it is compared with, the options of
 # `racehive run` (asked) or the valgrind tool, and all of that in words.
@@ -80,9 +81,8 @@ def end_session(process):
 class Arm:
     """A subject by itself, or under a tool that a run has to itself."""
 
-    def __init__(self, options, subject, name):
-        self.options, self.subject, self.name = options, subject, name
-        self.kind = ARMS[name]
+    def __init__(self, options, subject, name, what):
+        self.options, self.subject, self.name, self.kind = options, subject, name, what
         self.folder = os.path.join(options.work, "runs", subject.name, name)
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
@@ -175,8 +175,8 @@ class AskedArm(Arm):
     and are not measured: fresh candidates are mostly of code that does not run, and only a hive
     that has seen some runs asks about sites that meet, which is what tasks cost."""
 
-    def __init__(self, options, subject, name):
-        super().__init__(options, subject, name)
+    def __init__(self, options, subject, name, what):
+        super().__init__(options, subject, name, what)
         self.small = subject.command(options, self.kind.build, "small")
         self.store, self.report = (os.path.join(self.folder, n) for n in ("runs", "report.json"))
         self.go, self.done = (os.path.join(self.folder, n) for n in ("go", "done"))
@@ -187,21 +187,25 @@ class AskedArm(Arm):
         env.update(RELAY_WRAP=env["RW_WRAP"], RELAY_OUTPUT=self.output)
         return env
 
-    def open(self, rounds):
-        """Starts the hive and gives it its first runs."""
+    def start(self, runs):
+        """Starts the hive."""
         os.mkfifo(self.go)
         os.mkfifo(self.done)
         self.done_fd = os.open(self.done, os.O_RDWR)   # so that it is never at its end
         with open(os.path.join(self.folder, "hive"), "w") as file:
             self.hive = subprocess.Popen(
                 [os.path.join(self.options.build, "bin", "racehive"), "run",
-                 f"--runs={self.options.first_runs + rounds}", *self.kind.asked,
+                 f"--runs={runs}", *self.kind.asked,
                  f"--store={self.store}", f"--json={self.report}",
                  f"--symbols={self.subject.sidecar(self.options)}", "--exitcode=0",
                  "--timeout=100000", compile_usage(self.options), os.devnull,
                  os.path.join(builds.HERE, "relay"), self.go, self.done],
                 env=self.environment(), stdout=file, stderr=subprocess.STDOUT,
                 start_new_session=True)
+
+    def open(self, rounds):
+        """Starts the hive and gives it its first runs."""
+        self.start(self.options.first_runs + rounds)
         for _ in range(self.options.first_runs):
             if self.execute(self.small):
                 with open(self.output, errors="replace") as file:
@@ -238,12 +242,18 @@ class AskedArm(Arm):
         self.cpus += measured.cpu
         return measured
 
+    def query(self, sql):
+        """Rows of the store of runs; none before the first run is completed."""
+        store = sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)
+        try:
+            return store.execute(sql).fetchall()
+        finally:
+            store.close()
+
     def sums(self):
         """What the hive's runs took so far, by the store."""
-        store = sqlite3.connect(self.store)
-        row = store.execute("SELECT hook_ns, pause_ns FROM totals").fetchone()
-        store.close()
-        return row or (0, 0)
+        rows = self.query("SELECT hook_ns, pause_ns FROM totals")
+        return rows[0] if rows else (0, 0)
 
     def close(self, complete):
         """The hive ends when it has had its runs, or with us."""
@@ -267,8 +277,42 @@ class AskedArm(Arm):
                 "measured_wall": self.walls, "measured_cpu": self.cpus}
 
 
+class OpenArm(AskedArm):
+    """The runs of one `racehive run` on a fresh store, as many as its caller wants. The first counts
+    like any other."""
+
+    def open(self, rounds=None):
+        self.start(MOST_RUNS)
+        self.before, self.walls, self.cpus = (0, 0), 0, 0
+
+    def settle(self):
+        """Waits until the store has what the last run showed."""
+        limit = time.monotonic() + HIVE_LIMIT
+        while self.query("SELECT runs FROM totals") != [(self.runs,)]:
+            if self.hive.poll() is not None or time.monotonic() > limit:
+                raise ToolFailed(f"racehive run did not keep its run {self.runs}")
+            time.sleep(0.01)
+
+    def tell(self):
+        """The report on the runs so far."""
+        done = subprocess.run([os.path.join(self.options.build, "bin", "racehive"), "report",
+                               "--format=json", f"--symbols={self.subject.sidecar(self.options)}",
+                               self.store], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if done.returncode:
+            raise ToolFailed(f"racehive report: {done.stderr.decode().strip()[-300:]}")
+        return json.loads(done.stdout)
+
+    def close(self, complete):
+        """The hive would go on; asked to end, it still writes its report."""
+        if not self.hive:
+            return
+        self.hive.terminate()
+        super().close(complete)
+
+
 def make(options, subject, name):
-    return (AskedArm if ARMS[name].asked else Arm)(options, subject, name)
+    what = ARMS[name]
+    return (AskedArm if what.asked else Arm)(options, subject, name, what)
 
 
 def count_instructions(options, subject, how, size=None):

@@ -41,6 +41,8 @@ PARTS = {
                 command_of("racemob/run", "--only=figures", "--json={folder}/raw.json"), None),
     "racechaser": ("RaceChaser: coverage and scaling", False,
                    command_of("racechaser/run", "--quick"), "racechaser/run"),
+    "equal": ("Equal cost, equal races", False,
+              command_of("equal/run", "--json={folder}/raw.json"), None),
     "idle": ("What keys cost while off, every site keyed", False,
              lambda options, folder: [os.path.join(BENCH, "idle", "run"),
                                       f"--build={options.build}", "--sites=all", "--no-time",

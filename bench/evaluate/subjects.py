@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The subjects: kernels of our own, and real programs from Debian's sources."""
 import collections
+import glob
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ import reports
 from annotations import Annotations
 
 KERNELS = os.path.join(builds.HERE, "..", "kernels")
+RECIPES = os.path.join(builds.REALWORLD, "programs")
 SCALES = ("full", "small")   # small: for tools that take a hundred times as long
 IO_THREADS = "2"             # of redis: with more, those that spin would fight for two cores
 SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".hh")
@@ -45,6 +47,11 @@ PROGRAMS = {
     "leveldb": "build/db_bench",
     "x264": "x264/x264",
     "unbound": "unbound/unbound",
+}
+# The same for programs that are compared at equal cost alone (bench/equal).
+EXTRA = {
+    "redis-benchmark": "redis/src/redis-benchmark",
+    "libuv": "libuv_work",
 }
 # They wait to be asked: their wall time is that of the load.
 SERVERS = ("memcached", "redis", "unbound")
@@ -100,6 +107,10 @@ class Kernel:
         return None
 
 
+def recipe_of(name):
+    return os.path.join(RECIPES, f"{name}.sh")
+
+
 class Program:
     kind = "program"
     threads = 2
@@ -107,10 +118,12 @@ class Program:
 
     def __init__(self, name):
         self.name, self.quick = name, name in QUICK_PROGRAMS
-        self.recipe = os.path.join(builds.REALWORLD, "programs", f"{name}.sh")
+        self.recipe = recipe_of(name)
+        # The recipe, and programs that stand beside it.
+        self.sources = [self.recipe, *sorted(glob.glob(os.path.join(RECIPES, f"{name}_*.c")))]
         with open(self.recipe, encoding="utf-8") as file:
             self.title = file.readline().lstrip("# ").strip()
-        self.names = set()
+        self.names = {os.path.basename(path) for path in self.sources[1:]}
 
     def describe(self):
         return {"kind": self.kind, "pattern": self.title, "of": self.name, "threads": self.threads,
@@ -124,7 +137,7 @@ class Program:
         return os.path.join(options.work, how, self.name, "build")
 
     def build(self, options, how):
-        wanted = builds.stamp(options, how, [self.recipe])
+        wanted = builds.stamp(options, how, self.sources)
         record = self.record(options, how)
         if not builds.is_fresh(record, wanted):
             self.build_anew(options, how, record, wanted)
@@ -153,7 +166,7 @@ class Program:
 
     def sidecar(self, options):
         """By build id, since some build systems copy a program to another place."""
-        path = os.path.join(self.folder(options, "keyed"), PROGRAMS[self.name])
+        path = os.path.join(self.folder(options, "keyed"), {**PROGRAMS, **EXTRA}[self.name])
         notes = subprocess.run(["readelf", "-n", path], stdout=subprocess.PIPE, text=True).stdout
         found = re.search(r"Build ID: (\w\w)(\w+)", notes)
         if not found:
@@ -166,9 +179,9 @@ class Program:
         return float(load[1]) if load else None
 
 
-def find(names, quick):
+def find(names, quick, programs=tuple(PROGRAMS)):
     """The subjects of these names, or all of them; kernels first."""
-    every = [Kernel(name) for name in PATTERNS] + [Program(name) for name in PROGRAMS]
+    every = [Kernel(name) for name in PATTERNS] + [Program(name) for name in programs]
     unknown = set(names) - {subject.name for subject in every}
     if unknown:
         raise builds.BenchError(f"no subject {', '.join(sorted(unknown))}: there are "

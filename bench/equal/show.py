@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the comparison at equal cost, as Markdown, from what the trials say."""
+import collections
+
+import reports
+import results
+import stages
+import stats
+import trial
+
+NONE = "-"
+
+
+def show_race(listed):
+    """A race that has one side only is with an access that is not instrumented."""
+    race = results.as_race(listed)
+    if race[0] is None:
+        return f"{reports.tools.show(race[1:])} and an uninstrumented access"
+    return reports.tools.show(race)
+
+
+def arms_of(told):
+    """(trial, name of an arm, what it says) in order."""
+    return [(t, name, t["arms"][name]) for t in told for name in trial.ARMS if name in t["arms"]]
+
+
+def show_share(found, there):
+    return f"{found / there:.0%}" if there else NONE
+
+
+def score_row(t, name, arm):
+    there, found = len(t["tsan"]["races"]), len(arm["found"])
+    false = NONE if arm["false"] is None else len(arm["false"])
+    return [t["subject"], trial.ARMS[name][0].title, there, found, show_share(found, there),
+            len(arm["others"]), false, arm["runs"],
+            f"{sum(arm['cpus']):.1f} of {t['tsan']['cpu']:.1f}",
+            f"{arm['ratio']:.3f}"]
+
+
+def sum_row(told, name):
+    """All subjects of an arm together, and what it is to find."""
+    mine = [(t, arm) for t, each, arm in arms_of(told) if each == name]
+    there = sum(len(t["tsan"]["races"]) for t, _ in mine)
+    found = sum(len(arm["found"]) for _, arm in mine)
+    return ["all", trial.ARMS[name][0].title, there, found,
+            f"{show_share(found, there)} (goal {trial.ARMS[name][1]:.0%})",
+            sum(len(arm["others"]) for _, arm in mine),
+            sum(len(arm["false"] or ()) for _, arm in mine), sum(arm["runs"] for _, arm in mine),
+            f"{sum(sum(arm['cpus']) for _, arm in mine):.1f} of "
+            f"{sum(t['tsan']['cpu'] for t, _ in mine):.1f}", NONE]
+
+
+def print_scores(told):
+    names = [name for name in trial.ARMS if any(name in t["arms"] for t in told)]
+    print("Pairs of lines that the runs of ThreadSanitizer report, and how many of them each arm "
+          "finds in runs that take as much processor time in all:\n")
+    stats.print_table(
+        ["subject", "arm", "reported", "found", "share", "others", "false", "runs",
+         "processor s", "to native"],
+        [score_row(*each) for each in arms_of(told)] + [sum_row(told, name) for name in names])
+
+
+def print_stages(told):
+    """How many races each stage lost."""
+    counts = collections.defaultdict(collections.Counter)
+    for _, name, arm in arms_of(told):
+        counts[name].update(lost["stage"] for lost in arm["lost"])
+    print("Pairs that each stage lost:\n")
+    stats.print_table(["arm", *stages.STAGES],
+                      [[trial.ARMS[name][0].title, *(counts[name][s] for s in stages.STAGES)]
+                       for name in counts])
+
+
+def print_lost(told):
+    rows = [[t["subject"], trial.ARMS[name][0].title, show_race(lost["race"]), lost["stage"],
+             lost["why"]] for t, name, arm in arms_of(told) for lost in arm["lost"]]
+    if rows:
+        print("Which stage lost which pair:\n")
+        stats.print_table(["subject", "arm", "pair", "stage", "more"], rows)
+
+
+def print_others(told):
+    """What ThreadSanitizer did not report: in a kernel false if it is not among the known races."""
+    rows = []
+    for t, name, arm in arms_of(told):
+        title = trial.ARMS[name][0].title
+        false = {results.as_race(race) for race in arm["false"] or ()}
+        rows += [[t["subject"], title, show_race(race),
+                  "false" if results.as_race(race) in false else
+                  "not reported" if arm["false"] is None else "known, not reported"]
+                 for race in arm["others"]]
+        rows += [[t["subject"], title, show_race(race), f"found as {show_race(other)}"]
+                 for race, other in arm["moved"]]
+    if rows:
+        print("Pairs that only racehive reports, and pairs found at other lines by inlining:\n")
+        stats.print_table(["subject", "arm", "pair", "what"], rows)
+
+
+def seen_cell(arm):
+    seen = arm and arm["seen_of_alias"]
+    if not seen:
+        return NONE
+    return show_share(seen["seen"], seen["of"])
+
+
+def potential_row(t):
+    alias, arms = t.get("alias"), t["arms"]
+    scouts = [arms.get(name) for name in trial.SCOUTS]
+    row = [t["subject"], f"{t['candidates']:,}" if "candidates" in t else NONE]
+    row += [f"{alias[key]:,}" if alias else NONE for key in ("met", "unlocked")]
+    for arm in scouts:
+        row += [f"{arm['met']:,}" if arm else NONE, f"{arm['unlocked']:,}" if arm else NONE,
+                seen_cell(arm)]
+    true = {results.as_race(race) for arm in arms.values() for race in arm["found"] + arm["others"]
+            if None not in race}
+    return row + [len(true)]
+
+
+def print_potential(told):
+    """As Table 3 of the paper on RaceChaser: what may race, by analysis."""
+    print(f"Potential races: pairs of sites that are candidates, that one run of the dynamic alias "
+          f"analysis sees meet, and that the scout saw meet, with and without a common lock; `seen` "
+          f"is the share of alias' pairs without a common lock that the scout has seen so after "
+          f"{trial.SCOUT_RUNS} runs. Alias has the small load of a program. True races are pairs of "
+          f"lines, of all arms:\n")
+    scouted = [f"{what}, {name.partition('-')[2]}" for name in trial.SCOUTS
+               for what in ("scouted", "no common lock", "seen")]
+    stats.print_table(["subject", "static", "alias", "no common lock", *scouted, "true races"],
+                      [potential_row(t) for t in told])
+
+
+def print_failures(told):
+    rows = [[t["subject"], name, why] for t in told for name, why in t["failures"].items()]
+    rows += [[t["subject"], name, f"after {arm['runs']} runs: {arm['failure']}"]
+             for t, name, arm in arms_of(told) if arm["failure"]]
+    if rows:
+        print("What failed:\n")
+        stats.print_table(["subject", "arm", "why"], rows)
+
+
+def print_all(told):
+    print_scores(told)
+    print_stages(told)
+    print_lost(told)
+    print_others(told)
+    print_potential(told)
+    print_failures(told)
