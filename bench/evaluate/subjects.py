@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The subjects: kernels of our own, and real programs from Debian's sources."""
 import collections
+import itertools
 import os
 import re
 import shlex
@@ -45,6 +46,8 @@ PROGRAMS = {
     "leveldb": "build/db_bench",
     "x264": "x264/x264",
     "unbound": "unbound/unbound",
+    "libuv": "libuv_work",
+    "redis-benchmark": "redis/src/redis-benchmark",
 }
 # They wait to be asked: their wall time is that of the load.
 SERVERS = ("memcached", "redis", "unbound")
@@ -109,7 +112,8 @@ class Program:
         self.name, self.quick = name, name in QUICK_PROGRAMS
         self.recipe = os.path.join(builds.REALWORLD, "programs", f"{name}.sh")
         with open(self.recipe, encoding="utf-8") as file:
-            self.title = file.readline().lstrip("# ").strip()
+            words = itertools.takewhile(lambda line: line.startswith("#"), file)
+            self.title = " ".join(line.strip("# \n") for line in list(words)[1:])   # no licence
         self.names = set()
 
     def describe(self):
