@@ -111,7 +111,7 @@ enum rh_proof {
     /* The first access is uninstrumented: the value changed while a thread was paused before its
      * access; and the processor saw who wrote it. */
     RH_PROOF_CHANGED,
-    RH_PROOF_WATCHED,
+    RH_PROOF_WATCHPOINT,
     RH_PROOF_COUNT
 };
 

@@ -14,10 +14,10 @@
 #include "context.h"
 #include "order.h"
 
-enum { RT_PLAN_WATCHES = 256, RT_PLAN_STRIPES = 16 };
+enum { RT_PLAN_SITES = 256, RT_PLAN_STRIPES = 16 };
 
 /* A site, and the tasks of which it is the first or the second, as bits. */
-struct rt_watch {
+struct rt_plan_site {
     struct rh_image *image; /* NULL: free */
     uint32_t site;
     uint64_t first, second;
@@ -36,7 +36,7 @@ struct rt_task {
 struct rt_plan {
     uint32_t count;
     struct rt_task tasks[RH_MAX_TASKS];
-    struct rt_watch watches[RT_PLAN_WATCHES];
+    struct rt_plan_site sites[RT_PLAN_SITES];
     /* Executions of first and second, as threads count them: no two threads of the same stripe run
      * often enough at the same moment to matter. */
     uint64_t executions[RT_PLAN_STRIPES][RH_MAX_TASKS][2];

@@ -460,7 +460,7 @@ static void what_was_found_beside(void **state)
         {.outcome = RH_OUTCOME_RACE, .raced = {[RH_ORDER_ALTERNATE] = true}, .collided = true},
     };
     struct rh_runs_finding race = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_CHANGED, true, 5);
-    struct rh_runs_finding better = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_WATCHED, true, 6);
+    struct rh_runs_finding better = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_WATCHPOINT, true, 6);
     const struct rh_runs_finding *races[] = {&race, &better};
     struct rh_runs_state of;
     struct rh_runs_end end;
@@ -483,7 +483,7 @@ static void what_was_found_beside(void **state)
     size_t at = 0;
     struct rh_runs_finding kept;
     assert_status(RH_OK, rh_runs_next_finding(runs, 9, &at, &kept, &end, &known));
-    assert_int_equal(kept.finding.proof, RH_PROOF_WATCHED); /* who it was is worth more */
+    assert_int_equal(kept.finding.proof, RH_PROOF_WATCHPOINT); /* who it was is worth more */
     rh_runs_close(runs);
     free(path);
 }
