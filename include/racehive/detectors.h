@@ -21,7 +21,7 @@ enum rh_detector_profile { RH_NEEDS_PRODUCTION, RH_NEEDS_TESTING, RH_NEEDS_IFRIT
 /* X(name, work, profile, summary) */
 #define RH_DETECTORS(X)                                                                            \
     X(racemob, VALIDATE, PRODUCTION,                                                               \
-      "validates candidates: context, happens-before on demand, steering")                         \
+      "validates candidates: meetings, happens-before on demand, steering")                        \
     X(racechaser, COLLIDE, PRODUCTION,                                                             \
       "collisions at one ordered pair of sites, under a hard bound of overhead")                   \
     X(litehb, ORDER, PRODUCTION, "happens-before on demand for candidates, without pauses")        \

@@ -107,10 +107,11 @@ void rt_judge_before(struct rt_thread *self, const struct rt_visit *v,
         enter(self, v->access);
 }
 
-void rt_judge_context(struct rt_thread *self, const struct rt_visit *v)
+void rt_judge_note(struct rt_thread *self, const struct rt_visit *v)
 {
     v->plan->executions[self->slot % RT_PLAN_STRIPES][v->index][v->side]++;
-    rt_plan_note(v->index, rt_context_note(&v->task->context, v->side, v->other, self, v->access));
+    rt_plan_note(v->index,
+                 rt_meetings_note(&v->task->meetings, v->side, v->other, self, v->access));
 }
 
 /* What an atomic gives away includes itself: whoever acquires from it is ordered behind it. So this

@@ -277,7 +277,7 @@ static void cool_down(struct rt_plan *p)
     for (uint32_t i = 0; i < p->count; i++) {
         bool is_hot = recent(p, i) > all / GOOD_PART;
         rt_plan_note(i, is_hot ? RH_SEEN_HOT : RH_SEEN_UNTRACKED);
-        if (is_hot && p->tasks[i].task.stage == RH_STAGE_CONTEXT)
+        if (is_hot && p->tasks[i].task.stage == RH_STAGE_MEET)
             p->tasks[i].dropped = true;
     }
     is_cool = true;

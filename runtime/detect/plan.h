@@ -5,13 +5,13 @@
  *
  * How it works: a site is looked up in a small table that says for which tasks it is the first or
  * the second. Hooks take the plan once; it is changed only when no hook is in it. Keys are switched
- * on with the plan, and all off while the budget is overdrawn: a task that only asks for context,
+ * on with the plan, and all off while the budget is overdrawn: a task that is only watched,
  * and that took a good part of it, does not come back in this run.
  */
 #ifndef RH_RUNTIME_PLAN_H
 #define RH_RUNTIME_PLAN_H
 
-#include "context.h"
+#include "meetings.h"
 #include "order.h"
 
 enum { RT_PLAN_SITES = 256, RT_PLAN_STRIPES = 16 };
@@ -30,7 +30,7 @@ struct rt_task {
     _Atomic bool steered; /* the attempt has been made */
     uint32_t more;        /* attempts to make yet, of a task of the run's own */
     _Atomic uint32_t skipped;
-    struct rt_context context;
+    struct rt_meetings meetings;
 };
 
 struct rt_plan {

@@ -281,7 +281,7 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
 {
     a->skips[a->count] = skip;
     a->tasks[a->count++] = task;
-    e->in_flight += task.stage != RH_STAGE_CONTEXT;
+    e->in_flight += task.stage != RH_STAGE_MEET;
 }
 
 /* --- the next run of anyone --- */
@@ -397,7 +397,7 @@ static void screen(struct rh_pool *pool, struct rh_assignment *a, size_t limit, 
             is_screened(a, e->candidate.id) ||
             (new && !is_new(pool, a, e->candidate.first) && !is_new(pool, a, e->candidate.second)))
             continue;
-        struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_CONTEXT};
+        struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_MEET};
         add_task(a, e, task, 0);
     }
 }

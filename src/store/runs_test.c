@@ -298,7 +298,7 @@ static void watching_is_not_validating(void **state)
     const struct rh_runs_answer answer = {.outcome = RH_OUTCOME_NO_RACE, .seen = RH_SEEN_MEET};
     for (int i = 0; i < 100; i++) {
         struct rh_runs_task task = make_task(1);
-        task.stage = i < 90 ? RH_STAGE_CONTEXT : RH_STAGE_ORDER;
+        task.stage = i < 90 ? RH_STAGE_MEET : RH_STAGE_ORDER;
         uint64_t run = begin_run(runs, &task, 1);
         assert_status(RH_OK, rh_runs_complete(runs, run, &(struct rh_runs_end){0}, &answer, 1, NULL,
                                               0, NULL));
