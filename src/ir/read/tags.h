@@ -10,8 +10,8 @@
  * anything.
  *
  * Programs bend these rules, and a race missed costs more than one suspected, so two habits are
- * allowed for: long and long long are one type, and structs that begin alike
- * (a header repeated instead of nested) are taken for each other in what they have in common.
+ * allowed for: long and long long are one type, and structs that begin alike, with a header that is
+ * repeated instead of nested, are taken for each other in what they have in common.
  */
 #ifndef RH_IR_READ_TAGS_H
 #define RH_IR_READ_TAGS_H
