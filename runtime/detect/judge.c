@@ -50,12 +50,12 @@ static void tell_unordered(struct rt_thread *self, const struct rt_visit *v,
 
 static void judge_order(struct rt_thread *self, const struct rt_visit *v, uint64_t limit)
 {
-    struct rt_order_answer answer;
-    rt_order_ask(self, v->index, v->other, v->access, limit, &answer);
-    if (answer.ordered)
+    struct rt_order_comparison compared;
+    rt_order_compare(self, v->index, v->other, v->access, limit, &compared);
+    if (compared.ordered)
         rt_plan_count(&rt_plan_result(v->index)->ordered[rt_plan_order_if_second(v)]);
-    if (answer.raced)
-        tell_unordered(self, v, &answer.first);
+    if (compared.raced)
+        tell_unordered(self, v, &compared.first);
 }
 
 void rt_judge_order(struct rt_thread *self, const struct rt_visit *v)
