@@ -566,7 +566,7 @@ bool rh_pool_name(const struct rh_pool *pool, uint32_t a, uint32_t b,
         return true;
     }
     const struct rh_sidecar_site *second = &pool->all_sites[b];
-    bool in_order = rh_sidecar_compare_places(first, second) <= 0;
+    bool in_order = rh_sidecar_compare_locations(first, second) <= 0;
     *candidate = (struct rh_runs_candidate){rh_candidate_id(first, second), in_order ? a : b,
                                             in_order ? b : a};
     return true;
