@@ -175,7 +175,7 @@ uint64_t rh_candidate_uninstrumented(const struct rh_sidecar_site *site)
     struct rh_hash hash;
     rh_hash_init(&hash);
     rh_hash_add_u64(&hash, site->fingerprint);
-    rh_hash_add_string(&hash, "stranger");
+    rh_hash_add_string(&hash, "uninstrumented");
     return rh_hash_finish(&hash);
 }
 
