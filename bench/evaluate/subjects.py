@@ -2,6 +2,7 @@
 """The subjects: kernels of our own, and real programs from Debian's sources."""
 import collections
 import glob
+import itertools
 import os
 import re
 import shlex
@@ -122,7 +123,8 @@ class Program:
         # The recipe, and programs that stand beside it.
         self.sources = [self.recipe, *sorted(glob.glob(os.path.join(RECIPES, f"{name}_*.c")))]
         with open(self.recipe, encoding="utf-8") as file:
-            self.title = file.readline().lstrip("# ").strip()
+            words = itertools.takewhile(lambda line: line.startswith("#"), file)
+            self.title = " ".join(line.strip("# \n") for line in list(words)[1:])   # no licence
         self.names = {os.path.basename(path) for path in self.sources[1:]}
 
     def describe(self):

@@ -32,9 +32,9 @@ struct rh_site_name {
 
 /* How far a candidate has come. A task of one stage does the work of the earlier ones too. */
 enum rh_stage {
-    RH_STAGE_CONTEXT, /* do two threads touch the same bytes at the two sites? */
-    RH_STAGE_ORDER,   /* happens-before on demand */
-    RH_STAGE_STEER,   /* and a pause before the access that would come too early */
+    RH_STAGE_MEET,  /* do two threads touch the same bytes at the two sites? */
+    RH_STAGE_ORDER, /* happens-before on demand */
+    RH_STAGE_STEER, /* and a pause before the access that would come too early */
 };
 
 /* Which of the two accesses goes first. */
@@ -111,7 +111,7 @@ enum rh_proof {
     /* The first access is uninstrumented: the value changed while a thread was paused before its
      * access; and the processor saw who wrote it. */
     RH_PROOF_CHANGED,
-    RH_PROOF_WATCHED,
+    RH_PROOF_WATCHPOINT,
     RH_PROOF_COUNT
 };
 

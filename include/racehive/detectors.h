@@ -12,7 +12,7 @@ enum rh_detector_work {
     RH_WORK_FIND,     /* it has no tasks, and works on all candidates at once */
     RH_WORK_VALIDATE, /* one candidate in all stages, others in the first */
     RH_WORK_COLLIDE,  /* pauses at one site of a candidate, in one order and the other */
-    RH_WORK_WATCH,    /* the order of a candidate's accesses, without pauses */
+    RH_WORK_ORDER,    /* the order of a candidate's accesses, without pauses */
 };
 
 /* How a program must be built for it: the value of --rh-profile. */
@@ -21,10 +21,10 @@ enum rh_detector_profile { RH_NEEDS_PRODUCTION, RH_NEEDS_TESTING, RH_NEEDS_IFRIT
 /* X(name, work, profile, summary) */
 #define RH_DETECTORS(X)                                                                            \
     X(racemob, VALIDATE, PRODUCTION,                                                               \
-      "validates candidates: context, happens-before on demand, steering")                         \
+      "validates candidates: meetings, happens-before on demand, steering")                        \
     X(racechaser, COLLIDE, PRODUCTION,                                                             \
       "collisions at one ordered pair of sites, under a hard bound of overhead")                   \
-    X(litehb, WATCH, PRODUCTION, "happens-before on demand for candidates, without pauses")        \
+    X(litehb, ORDER, PRODUCTION, "happens-before on demand for candidates, without pauses")        \
     X(alias, FIND, PRODUCTION,                                                                     \
       "which candidate sites meet, with and without a common lock; for tests, without a budget")   \
     X(count, DIAGNOSE, PRODUCTION, "which sites ran, in which threads, how often")                 \

@@ -50,12 +50,12 @@ static void tell_unordered(struct rt_thread *self, const struct rt_visit *v,
 
 static void judge_order(struct rt_thread *self, const struct rt_visit *v, uint64_t limit)
 {
-    struct rt_order_answer answer;
-    rt_order_ask(self, v->index, v->other, v->access, limit, &answer);
-    if (answer.ordered)
+    struct rt_order_comparison compared;
+    rt_order_compare(self, v->index, v->other, v->access, limit, &compared);
+    if (compared.ordered)
         rt_plan_count(&rt_plan_result(v->index)->ordered[rt_plan_order_if_second(v)]);
-    if (answer.raced)
-        tell_unordered(self, v, &answer.first);
+    if (compared.raced)
+        tell_unordered(self, v, &compared.first);
 }
 
 void rt_judge_order(struct rt_thread *self, const struct rt_visit *v)
@@ -107,10 +107,11 @@ void rt_judge_before(struct rt_thread *self, const struct rt_visit *v,
         enter(self, v->access);
 }
 
-void rt_judge_context(struct rt_thread *self, const struct rt_visit *v)
+void rt_judge_note(struct rt_thread *self, const struct rt_visit *v)
 {
     v->plan->executions[self->slot % RT_PLAN_STRIPES][v->index][v->side]++;
-    rt_plan_note(v->index, rt_context_note(&v->task->context, v->side, v->other, self, v->access));
+    rt_plan_note(v->index,
+                 rt_meetings_note(&v->task->meetings, v->side, v->other, self, v->access));
 }
 
 /* What an atomic gives away includes itself: whoever acquires from it is ordered behind it. So this

@@ -48,8 +48,8 @@ static inline bool rt_judge_knows_bytes(const struct rt_access *a)
     return !(a->flags & RH_SITE_PARTIAL);
 }
 
-/* Counts the execution and notes its context. */
-RT_HIDDEN void rt_judge_context(struct rt_thread *self, const struct rt_visit *v);
+/* Counts the execution and notes whom it meets. */
+RT_HIDDEN void rt_judge_note(struct rt_thread *self, const struct rt_visit *v);
 
 /* What an access or its end mean for the order of threads; all detectors that follow it call these
  * last, and first. */

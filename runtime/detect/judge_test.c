@@ -60,8 +60,8 @@ bool rt_finding_report(const struct rt_finding *f)
     return true;
 }
 
-uint32_t rt_context_note(struct rt_context *c, enum rt_side side, enum rt_side other,
-                         const struct rt_thread *self, const struct rt_access *a)
+uint32_t rt_meetings_note(struct rt_meetings *c, enum rt_side side, enum rt_side other,
+                          const struct rt_thread *self, const struct rt_access *a)
 {
     (void)c, (void)side, (void)other, (void)self, (void)a;
     return 0;

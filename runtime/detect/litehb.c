@@ -13,7 +13,7 @@
 
 static void visit_before(struct rt_thread *self, const struct rt_visit *v)
 {
-    rt_judge_context(self, v);
+    rt_judge_note(self, v);
     if (rt_judge_knows_bytes(v->access))
         rt_judge_before(self, v, NULL);
 }

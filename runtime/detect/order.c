@@ -436,11 +436,12 @@ static bool claim(uint32_t index, uint32_t serial, struct rt_witness *first)
     return end_track(index, serial);
 }
 
-void rt_order_ask(struct rt_thread *self, uint32_t task, enum rt_side other,
-                  const struct rt_access *a, uint64_t limit, struct rt_order_answer *answer)
+void rt_order_compare(struct rt_thread *self, uint32_t task, enum rt_side other,
+                      const struct rt_access *a, uint64_t limit,
+                      struct rt_order_comparison *compared)
 {
-    answer->ordered = 0;
-    answer->raced = false;
+    compared->ordered = 0;
+    compared->raced = false;
     for (uint64_t bits = atomic_load(&of_task[task]); bits; bits &= bits - 1) {
         uint32_t index = bit_index(bits), serial;
         if (!read_match(index, self->id, task, other, a, &serial) || tracks[index].began >= limit)
@@ -449,8 +450,8 @@ void rt_order_ask(struct rt_thread *self, uint32_t task, enum rt_side other,
         if (atomic_load(&tracks[index].serial) != serial)
             continue;
         if (knows)
-            answer->ordered++;
-        else if (!answer->raced && claim(index, serial, &answer->first))
-            answer->raced = true;
+            compared->ordered++;
+        else if (!compared->raced && claim(index, serial, &compared->first))
+            compared->raced = true;
     }
 }

@@ -47,14 +47,14 @@ RT_HIDDEN bool rt_order_track(struct rt_thread *self, uint32_t task, enum rt_sid
 
 /* What is to be said of an access and the tracks of a task's other side that it meets, of those
  * that began before the moment `limit`. */
-struct rt_order_answer {
+struct rt_order_comparison {
     uint32_t ordered; /* tracks that the thread had learned of */
     bool raced;       /* at least one that it had not: `first` is it, and its track has ended */
     struct rt_witness first;
 };
-RT_HIDDEN void rt_order_ask(struct rt_thread *self, uint32_t task, enum rt_side other,
-                            const struct rt_access *a, uint64_t limit,
-                            struct rt_order_answer *answer);
+RT_HIDDEN void rt_order_compare(struct rt_thread *self, uint32_t task, enum rt_side other,
+                                const struct rt_access *a, uint64_t limit,
+                                struct rt_order_comparison *compared);
 /* Whether the task has a track of this side, by another thread, that the access overlaps. */
 RT_HIDDEN bool rt_order_has(const struct rt_thread *self, uint32_t task, enum rt_side side,
                             const struct rt_access *a);

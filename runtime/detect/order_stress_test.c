@@ -56,11 +56,11 @@ static void tell(struct rt_thread *self, enum rt_sync what, const volatile void 
 static bool ask(struct worker *w, uint32_t task, enum rt_side other, const void *at)
 {
     struct rt_access a = {.kind = RH_ACCESS_WRITE, .address = (uintptr_t)at, .size = 8};
-    struct rt_order_answer answer;
-    rt_order_ask(w->self, task, other, &a, RT_ANY_MOMENT, &answer);
+    struct rt_order_comparison compared;
+    rt_order_compare(w->self, task, other, &a, RT_ANY_MOMENT, &compared);
     atomic_fetch_add_explicit(&stress.asked, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&stress.ordered, answer.ordered, memory_order_relaxed);
-    return answer.raced;
+    atomic_fetch_add_explicit(&stress.ordered, compared.ordered, memory_order_relaxed);
+    return compared.raced;
 }
 
 static void track(struct worker *w, uint32_t task, enum rt_side side, const void *at)

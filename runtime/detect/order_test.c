@@ -95,48 +95,48 @@ static struct rt_access any_question(struct world *w, uint32_t *task, uint32_t *
 
 /* False if no race was found. */
 static bool ask_before(struct world *w, struct actor *a, uint64_t limit,
-                       struct rt_order_answer *found)
+                       struct rt_order_comparison *found)
 {
     uint32_t task, side, unordered;
     struct rt_access access = any_question(w, &task, &side);
     uint32_t matches = expect(w, a, task, side, &access, limit, &unordered);
-    struct rt_order_answer answer;
+    struct rt_order_comparison compared;
     CHECK(w, limit != RT_ANY_MOMENT || rt_order_has(a->fake, task, side, &access) == (matches > 0));
-    rt_order_ask(a->fake, task, side, &access, limit, &answer);
+    rt_order_compare(a->fake, task, side, &access, limit, &compared);
     w->may_end = true;
     sums.asked += matches;
-    sums.raced += answer.raced;
-    sums.ordered += answer.ordered;
-    CHECK(w, answer.ordered <= matches);
-    CHECK(w, answer.ordered >= matches - unordered);
-    sums.missed += answer.ordered - (matches - unordered);
-    *found = answer;
-    if (!answer.raced)
+    sums.raced += compared.raced;
+    sums.ordered += compared.ordered;
+    CHECK(w, compared.ordered <= matches);
+    CHECK(w, compared.ordered >= matches - unordered);
+    sums.missed += compared.ordered - (matches - unordered);
+    *found = compared;
+    if (!compared.raced)
         return false;
-    CHECK(w, !is_ordered(w, a, answer.first.site.site, STRICT));
-    CHECK(w, !is_ordered(w, a, answer.first.site.site, LOOSE));
-    CHECK(w, rt_overlaps(answer.first.address, answer.first.size, access.address, access.size));
+    CHECK(w, !is_ordered(w, a, compared.first.site.site, STRICT));
+    CHECK(w, !is_ordered(w, a, compared.first.site.site, LOOSE));
+    CHECK(w, rt_overlaps(compared.first.address, compared.first.size, access.address, access.size));
     return true;
 }
 
 static void ask(struct world *w, struct actor *a)
 {
-    struct rt_order_answer answer;
-    ask_before(w, a, RT_ANY_MOMENT, &answer);
+    struct rt_order_comparison compared;
+    ask_before(w, a, RT_ANY_MOMENT, &compared);
 }
 
 /* An atomic that others have been ordered behind meanwhile. */
 static void go_on(struct world *w, struct actor *a)
 {
-    struct rt_order_answer answer;
+    struct rt_order_comparison compared;
     if (a->progress == ENTERED) {
         do_atomic(w, a);
         return;
     }
     leave_atomic(w, a);
-    if (ask_before(w, a, a->moment, &answer)) {
+    if (ask_before(w, a, a->moment, &compared)) {
         sums.atomics_raced++;
-        CHECK(w, !is_atomic_before(w, a, answer.first.site.site));
+        CHECK(w, !is_atomic_before(w, a, compared.first.site.site));
     }
 }
 
@@ -345,9 +345,9 @@ static int tear_down(void **state)
 
 static bool races(struct rt_thread *self, const struct rt_access *a)
 {
-    struct rt_order_answer answer;
-    rt_order_ask(self, 0, RT_SIDE_FIRST, a, RT_ANY_MOMENT, &answer);
-    return answer.raced;
+    struct rt_order_comparison compared;
+    rt_order_compare(self, 0, RT_SIDE_FIRST, a, RT_ANY_MOMENT, &compared);
+    return compared.raced;
 }
 
 static void atomically(struct rt_thread *self, uint8_t kind, uint8_t order, uintptr_t at)
@@ -447,15 +447,15 @@ static void test_room(void **state)
 static void test_covered(void **state)
 {
     (void)state;
-    struct rt_order_answer answer;
+    struct rt_order_comparison compared;
     struct rt_access a = {.kind = RH_ACCESS_WRITE, .address = 0x1000, .size = 8};
     for (a.site = 0; a.site < 1000; a.site++) {
         rt_order_track(&fakes[0], 0, RT_SIDE_FIRST, &a);
         assert_int_equal(count_bits(atomic_load(&used)), 1);
     }
-    rt_order_ask(&fakes[1], 0, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &answer);
-    assert_true(answer.raced);
-    assert_in_range(answer.first.site.site, 900, 999);
+    rt_order_compare(&fakes[1], 0, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &compared);
+    assert_true(compared.raced);
+    assert_in_range(compared.first.site.site, 900, 999);
 }
 
 /* More words than a track remembers: all of them are searched. */

@@ -31,14 +31,14 @@ void rt_plan_note(uint32_t task, uint32_t seen)
 
 /* --- accesses --- */
 
-static struct rt_watch *watch_at(struct rt_plan *p, struct rh_image *image, uint32_t site)
+static struct rt_plan_site *site_at(struct rt_plan *p, struct rh_image *image, uint32_t site)
 {
     uint32_t at = (site * 0x9e3779b1u) >> 24;
-    while (p->watches[at].image && (p->watches[at].image != image || p->watches[at].site != site))
-        at = (at + 1) % RT_PLAN_WATCHES;
-    return &p->watches[at];
+    while (p->sites[at].image && (p->sites[at].image != image || p->sites[at].site != site))
+        at = (at + 1) % RT_PLAN_SITES;
+    return &p->sites[at];
 }
-_Static_assert(RT_PLAN_WATCHES == 256 && RT_PLAN_WATCHES >= 4 * RH_MAX_TASKS,
+_Static_assert(RT_PLAN_SITES == 256 && RT_PLAN_SITES >= 4 * RH_MAX_TASKS,
                "found by the upper eight bits; half of it is free");
 
 static enum rt_side other_side(const struct rt_task *t, enum rt_side side)
@@ -73,9 +73,9 @@ void rt_plan_visit(struct rt_thread *self, const struct rt_access *a,
     if (!p || a->users == RT_KEYS_SCOUT || a->ignored || self->in_hook > 1 || a->address < FIRST_PAGE ||
         atomic_load_explicit(&rt_budget_alarm, memory_order_relaxed))
         return;
-    const struct rt_watch *w = watch_at(p, a->image, a->site);
-    visit_each(self, p, w->first, RT_SIDE_FIRST, a, visit);
-    visit_each(self, p, w->second, RT_SIDE_SECOND, a, visit);
+    const struct rt_plan_site *s = site_at(p, a->image, a->site);
+    visit_each(self, p, s->first, RT_SIDE_FIRST, a, visit);
+    visit_each(self, p, s->second, RT_SIDE_SECOND, a, visit);
 }
 
 /* --- keys --- */
@@ -139,7 +139,7 @@ static void arm_order(bool on)
     rt_order_allow(on);
 }
 
-/* Order first: it is told of whoever is watched. */
+/* Order first: it is told of whoever comes to a site. */
 static void switch_on(const struct rt_plan *p)
 {
     if (wants_order)
@@ -158,29 +158,29 @@ static void switch_off(const struct rt_plan *p)
 
 /* --- tasks --- */
 
-static void add_watch(struct rt_plan *p, const struct rh_site_name *name, uint64_t first,
-                      uint64_t second)
+static void add_site(struct rt_plan *p, const struct rh_site_name *name, uint64_t first,
+                     uint64_t second)
 {
     const struct rt_image *image = rt_image_at(name->image);
     if (!image || !image->image || name->site >= image->site_count)
         return;
-    struct rt_watch *w = watch_at(p, image->image, name->site);
-    w->site = name->site;
+    struct rt_plan_site *s = site_at(p, image->image, name->site);
+    s->site = name->site;
     /* Hooks may look at the same time: they find all of it, or nothing. */
-    __atomic_fetch_or(&w->first, first, __ATOMIC_RELEASE);
-    __atomic_fetch_or(&w->second, second, __ATOMIC_RELEASE);
-    __atomic_store_n(&w->image, image->image, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&s->first, first, __ATOMIC_RELEASE);
+    __atomic_fetch_or(&s->second, second, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->image, image->image, __ATOMIC_RELEASE);
 }
 
-static void watch_task(struct rt_plan *p, uint32_t index)
+static void add_sites_of(struct rt_plan *p, uint32_t index)
 {
     struct rt_task *t = &p->tasks[index];
     uint64_t bit = 1ull << index;
     t->same =
         t->task.first.image == t->task.second.image && t->task.first.site == t->task.second.site;
-    add_watch(p, &t->task.first, bit, 0);
+    add_site(p, &t->task.first, bit, 0);
     if (!t->same)
-        add_watch(p, &t->task.second, 0, bit);
+        add_site(p, &t->task.second, 0, bit);
 }
 
 static void fill(struct rt_plan *p, const struct rh_task *tasks, uint32_t count)
@@ -191,7 +191,7 @@ static void fill(struct rt_plan *p, const struct rh_task *tasks, uint32_t count)
     p->count = count < RH_MAX_TASKS ? count : RH_MAX_TASKS;
     for (uint32_t i = 0; i < p->count; i++) {
         p->tasks[i].task = tasks[i];
-        watch_task(p, i);
+        add_sites_of(p, i);
     }
     for (uint32_t i = 0; i < RH_MAX_TASKS; i++)
         seen_executions[i][0] = seen_executions[i][1] = 0;
@@ -227,7 +227,7 @@ bool rt_plan_add(const struct rh_task *task, uint32_t attempts)
     if (!p || is_cool || p->count == RH_MAX_TASKS)
         return false;
     p->tasks[p->count] = (struct rt_task){.task = *task, .more = attempts};
-    watch_task(p, p->count++);
+    add_sites_of(p, p->count++);
     wants_order = true;
     if (!is_armed)
         arm_order(true);
@@ -242,7 +242,7 @@ void rt_plan_image(struct rt_image *image)
     for (uint32_t i = 0; p && i < p->count; i++) {
         const struct rh_task *task = &p->tasks[i].task;
         if (task->first.image == image->number || task->second.image == image->number)
-            watch_task(p, i);
+            add_sites_of(p, i);
     }
     if (p && !is_cool)
         arm_tasks_in(p, image->number, true);
@@ -277,7 +277,7 @@ static void cool_down(struct rt_plan *p)
     for (uint32_t i = 0; i < p->count; i++) {
         bool is_hot = recent(p, i) > all / GOOD_PART;
         rt_plan_note(i, is_hot ? RH_SEEN_HOT : RH_SEEN_UNTRACKED);
-        if (is_hot && p->tasks[i].task.stage == RH_STAGE_CONTEXT)
+        if (is_hot && p->tasks[i].task.stage == RH_STAGE_MEET)
             p->tasks[i].dropped = true;
     }
     is_cool = true;

@@ -5,19 +5,19 @@
  *
  * How it works: a site is looked up in a small table that says for which tasks it is the first or
  * the second. Hooks take the plan once; it is changed only when no hook is in it. Keys are switched
- * on with the plan, and all off while the budget is overdrawn: a task that only asks for context,
+ * on with the plan, and all off while the budget is overdrawn: a task that is only watched,
  * and that took a good part of it, does not come back in this run.
  */
 #ifndef RH_RUNTIME_PLAN_H
 #define RH_RUNTIME_PLAN_H
 
-#include "context.h"
+#include "meetings.h"
 #include "order.h"
 
-enum { RT_PLAN_WATCHES = 256, RT_PLAN_STRIPES = 16 };
+enum { RT_PLAN_SITES = 256, RT_PLAN_STRIPES = 16 };
 
 /* A site, and the tasks of which it is the first or the second, as bits. */
-struct rt_watch {
+struct rt_plan_site {
     struct rh_image *image; /* NULL: free */
     uint32_t site;
     uint64_t first, second;
@@ -30,13 +30,13 @@ struct rt_task {
     _Atomic bool steered; /* the attempt has been made */
     uint32_t more;        /* attempts to make yet, of a task of the run's own */
     _Atomic uint32_t skipped;
-    struct rt_context context;
+    struct rt_meetings meetings;
 };
 
 struct rt_plan {
     uint32_t count;
     struct rt_task tasks[RH_MAX_TASKS];
-    struct rt_watch watches[RT_PLAN_WATCHES];
+    struct rt_plan_site sites[RT_PLAN_SITES];
     /* Executions of first and second, as threads count them: no two threads of the same stripe run
      * often enough at the same moment to matter. */
     uint64_t executions[RT_PLAN_STRIPES][RH_MAX_TASKS][2];

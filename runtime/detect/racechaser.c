@@ -10,7 +10,7 @@
  * without it.
  *
  * During a pause the bytes of the access are watched. A value that changes is a race with an access
- * that is not at the other site (change.h), and the processor may tell whose it is (watch.h).
+ * that is not at the other site (change.h), and the processor may tell whose it is (watchpoint.h).
  */
 #include "budget.h"
 #include "change.h"
@@ -23,7 +23,7 @@
 #include "shared.h"
 #include "state.h"
 #include "sys.h"
-#include "watch.h"
+#include "watchpoint.h"
 
 /* The site that waits is the one that is to come second. */
 static bool is_to_wait(const struct rt_visit *v)
@@ -43,7 +43,7 @@ static bool is_chosen(struct rt_thread *self, uint64_t delay_ns)
     return rt_random_below(random, MILLION) < rt_budget_pause_room(delay_ns);
 }
 
-/* The uninstrumented access came first. `writer` says what the watch has seen of it. */
+/* The uninstrumented access came first. `writer` says what the watchpoint has seen of it. */
 static void tell_uninstrumented(struct rt_thread *self, const struct rt_visit *v,
                                 enum rh_proof proof, uint32_t pause_us, struct rt_witness *writer)
 {
@@ -68,12 +68,12 @@ static enum rt_pause_end pause_and_watch(struct rt_thread *self, const struct rt
     struct rt_change change;
     struct rt_witness writer;
     rt_change_begin(v->access, &change);
-    bool is_watched = change.size && rt_watch_ask(self, change.address, change.size);
+    bool is_watched = change.size && rt_watchpoint_ask(self, change.address, change.size);
     enum rt_pause_end end = rt_pause(self, v->index, v->side, v->access, us);
     bool changed = rt_change_end(&change) && end == RT_PAUSE_TIMED_OUT;
-    bool seen = is_watched && rt_watch_end(changed, &writer);
+    bool seen = is_watched && rt_watchpoint_end(changed, &writer);
     if (changed)
-        tell_uninstrumented(self, v, seen ? RH_PROOF_WATCHED : RH_PROOF_CHANGED,
+        tell_uninstrumented(self, v, seen ? RH_PROOF_WATCHPOINT : RH_PROOF_CHANGED,
                             (uint32_t)((rt_sys_monotonic_ns() - change.began_ns) / 1000), &writer);
     return end;
 }
@@ -139,7 +139,7 @@ static void racechaser_after_fork(struct rt_thread *self)
     (void)self;
     rt_scout_after_fork();
     rt_pause_after_fork();
-    rt_watch_after_fork();
+    rt_watchpoint_after_fork();
 }
 
 static void racechaser_image(struct rt_image *image)
@@ -169,5 +169,5 @@ const struct rt_detector rt_detector_racechaser = {
     .tasks = racechaser_tasks,
     .image = racechaser_image,
     .tick = racechaser_tick,
-    .serve = rt_watch_start,
+    .serve = rt_watchpoint_start,
 };

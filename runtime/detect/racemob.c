@@ -3,7 +3,7 @@
  * The detector `racemob`: validates the candidates that its tasks name.
  *
  * Each access at a site of a task goes through three stages, as far as the task asks for them:
- *   1. context: do two threads touch the same bytes at the two sites? (context.h)
+ *   1. meet: do two threads touch the same bytes at the two sites? (meetings.h)
  *   2. order: the access is compared with tracked ones, and with those of paused threads. If
  * nothing orders it, there is a race. Then it is tracked itself. (order.h)
  *   3. steering: if it would come too early for the order asked for, its thread is paused before
@@ -67,7 +67,7 @@ static void steer(struct rt_thread *self, const struct rt_visit *v)
 
 /* --- accesses --- */
 
-/* Once its context is confirmed, a candidate goes on to the next stage in the same run. */
+/* Once its sites have met, a candidate goes on to the next stage in the same run. */
 static bool is_in_order_stage(const struct rt_visit *v)
 {
     uint32_t seen = atomic_load_explicit(&rt_plan_result(v->index)->seen, memory_order_relaxed);
@@ -77,7 +77,7 @@ static bool is_in_order_stage(const struct rt_visit *v)
 
 static void visit_before(struct rt_thread *self, const struct rt_visit *v)
 {
-    rt_judge_context(self, v);
+    rt_judge_note(self, v);
     if (is_in_order_stage(v))
         rt_judge_before(self, v, steer);
 }

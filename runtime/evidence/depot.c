@@ -4,34 +4,34 @@
 
 #include "sys.h"
 
-enum { PLACES = 2048 };
+enum { SLOTS = 2048 };
 
-/* `serial` is odd while the place is written: a reader that finds the same even number before and
+/* `serial` is odd while the slot is written: a reader that finds the same even number before and
  * after has read one witness, whole. */
-struct place {
+struct slot {
     _Atomic uint32_t serial;
     struct rt_witness witness;
 };
 
-static struct place *places;
+static struct slot *slots;
 static _Atomic uint32_t next;
 
 bool rt_depot_start(void)
 {
-    if (!places)
-        places = rt_map(PLACES * sizeof *places);
-    return places != NULL;
+    if (!slots)
+        slots = rt_map(SLOTS * sizeof *slots);
+    return slots != NULL;
 }
 
 uint16_t rt_depot_put(const struct rt_thread *self, const struct rt_access *a)
 {
-    uint32_t number = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % (PLACES - 1) + 1;
-    struct place *place = &places[number];
-    uint32_t serial = atomic_load(&place->serial);
-    if (serial & 1 || !atomic_compare_exchange_strong(&place->serial, &serial, serial + 1))
+    uint32_t number = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % (SLOTS - 1) + 1;
+    struct slot *slot = &slots[number];
+    uint32_t serial = atomic_load(&slot->serial);
+    if (serial & 1 || !atomic_compare_exchange_strong(&slot->serial, &serial, serial + 1))
         return 0;
-    rt_witness_take(self, a, &place->witness);
-    atomic_store(&place->serial, serial + 2);
+    rt_witness_take(self, a, &slot->witness);
+    atomic_store(&slot->serial, serial + 2);
     return (uint16_t)number;
 }
 
@@ -40,10 +40,10 @@ bool rt_depot_get(uint16_t number, const struct rh_site_name *site, uintptr_t st
 {
     if (!number)
         return false;
-    const struct place *place = &places[number];
-    uint32_t serial = atomic_load(&place->serial);
-    rt_witness_copy(w, &place->witness);
+    const struct slot *slot = &slots[number];
+    uint32_t serial = atomic_load(&slot->serial);
+    rt_witness_copy(w, &slot->witness);
     atomic_thread_fence(memory_order_acquire);
-    return !(serial & 1) && atomic_load(&place->serial) == serial && w->site.image == site->image &&
+    return !(serial & 1) && atomic_load(&slot->serial) == serial && w->site.image == site->image &&
            w->site.site == site->site && rt_overlaps(w->address, w->size, start, size);
 }

@@ -11,7 +11,7 @@
 RT_HIDDEN bool rt_depot_start(void);
 
 /* Takes down who accesses what from where; the number to come back with, or 0 if there
- * was no place. */
+ * was no slot. */
 RT_HIDDEN uint16_t rt_depot_put(const struct rt_thread *self, const struct rt_access *a);
 
 /* Copies the witness of that number if it is still of this site and of some of these bytes. */

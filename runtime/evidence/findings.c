@@ -216,7 +216,7 @@ static void log_finding(int log, const struct rh_shared *shared, const struct rh
         [RH_PROOF_UNORDERED] = "nothing orders the accesses",
         [RH_PROOF_COLLISION] = "two threads collided",
         [RH_PROOF_CHANGED] = "a value changed while a thread was paused before its access",
-        [RH_PROOF_WATCHED] = "a value was written while a thread was paused before its access",
+        [RH_PROOF_WATCHPOINT] = "a value was written while a thread was paused before its access",
     };
     rt_line_text(&line, detector);
     bool proved = finding->proof != RH_PROOF_UNORDERED || !finding->opaque;

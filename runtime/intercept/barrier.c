@@ -22,7 +22,7 @@
  *
  * The objects are not at the barrier's address: the thread that leaves first may destroy the
  * barrier and make a new one in its place while others are still on their way out of our wrapper.
- * They are places in our table, and a place is free again when the last thread has left it.
+ * They are slots of our table, and a slot is free again when the last thread has left it.
  */
 #include "intercept/real.h"
 #include "loss.h"
@@ -31,16 +31,16 @@
 enum { GROUPS = 64, GROUP_SIZE = 8 };
 
 /* Not addresses of barriers. */
-enum { PLACE_FREE = 0, PLACE_CLAIMED = 1, PLACE_DYING = 2 };
+enum { SLOT_FREE = 0, SLOT_CLAIMED = 1, SLOT_DYING = 2 };
 
-struct place {
+struct slot {
     _Atomic uintptr_t barrier;
     _Atomic uint64_t state;
     uint32_t count;
 };
 
 /* A barrier is looked for only in the group its address chooses. */
-static struct place places[GROUPS][GROUP_SIZE];
+static struct slot slots[GROUPS][GROUP_SIZE];
 
 /* The state in one word, so that an arrival is one step. */
 #define STATE_INSIDE  0x000000007fffffffull /* threads between arriving and leaving */
@@ -50,15 +50,15 @@ static struct place places[GROUPS][GROUP_SIZE];
 #define STATE_DYING   0x8000000000000000ull
 #define ARRIVED_UNIT  0x0000000100000000ull
 
-static struct place *group_of(uintptr_t barrier)
+static struct slot *group_of(uintptr_t barrier)
 {
-    return places[(barrier >> 4) * 0x9e3779b97f4a7c15ull >> 58];
+    return slots[(barrier >> 4) * 0x9e3779b97f4a7c15ull >> 58];
 }
 _Static_assert(GROUPS == 1 << (64 - 58), "group_of takes the upper six bits");
 
-static struct place *find_place(uintptr_t barrier)
+static struct slot *find_slot(uintptr_t barrier)
 {
-    struct place *group = group_of(barrier);
+    struct slot *group = group_of(barrier);
     for (int i = 0; i < GROUP_SIZE; i++)
         if (atomic_load(&group[i].barrier) == barrier)
             return &group[i];
@@ -66,35 +66,35 @@ static struct place *find_place(uintptr_t barrier)
 }
 
 /* Not two bytes of one word: a detector may take those for the same object. */
-static const char *object_of(const struct place *place, bool odd)
+static const char *object_of(const struct slot *slot, bool odd)
 {
-    return (const char *)place + (odd ? sizeof(uint64_t) : 0);
+    return (const char *)slot + (odd ? sizeof(uint64_t) : 0);
 }
 
-static void free_place(struct place *place)
+static void free_slot(struct slot *slot)
 {
-    rt_sync(RT_SYNC_OBJECT_DESTROY, object_of(place, false));
-    rt_sync(RT_SYNC_OBJECT_DESTROY, object_of(place, true));
-    atomic_store(&place->barrier, PLACE_FREE);
+    rt_sync(RT_SYNC_OBJECT_DESTROY, object_of(slot, false));
+    rt_sync(RT_SYNC_OBJECT_DESTROY, object_of(slot, true));
+    atomic_store(&slot->barrier, SLOT_FREE);
 }
 
 /* The barrier is gone, but threads may still be leaving it. */
-static void give_up_place(uintptr_t barrier)
+static void give_up_slot(uintptr_t barrier)
 {
-    struct place *place = find_place(barrier);
-    if (!place)
+    struct slot *slot = find_slot(barrier);
+    if (!slot)
         return;
-    atomic_store(&place->barrier, PLACE_DYING);
-    if ((atomic_fetch_or(&place->state, STATE_DYING) & STATE_INSIDE) == 0)
-        free_place(place);
+    atomic_store(&slot->barrier, SLOT_DYING);
+    if ((atomic_fetch_or(&slot->state, STATE_DYING) & STATE_INSIDE) == 0)
+        free_slot(slot);
 }
 
-static void claim_place(uintptr_t barrier, uint32_t count)
+static void claim_slot(uintptr_t barrier, uint32_t count)
 {
-    struct place *group = group_of(barrier);
+    struct slot *group = group_of(barrier);
     for (int i = 0; i < GROUP_SIZE; i++) {
-        uintptr_t free = PLACE_FREE;
-        if (!atomic_compare_exchange_strong(&group[i].barrier, &free, PLACE_CLAIMED))
+        uintptr_t free = SLOT_FREE;
+        if (!atomic_compare_exchange_strong(&group[i].barrier, &free, SLOT_CLAIMED))
             continue;
         group[i].count = count;
         atomic_store(&group[i].state, 0);
@@ -119,9 +119,9 @@ RT_WRAPPER(int, pthread_barrier_init,
     int result = RT_REAL(pthread_barrier_init)(b, a, n);
     if (result || atomic_load(&rt_mode) != RT_MODE_LIVE)
         return result;
-    give_up_place((uintptr_t)b);
+    give_up_slot((uintptr_t)b);
     if (!is_shared(a))
-        claim_place((uintptr_t)b, n);
+        claim_slot((uintptr_t)b, n);
     RT_TELL(b, RT_SYNC_OBJECT_INIT);
     return result;
 }
@@ -134,41 +134,41 @@ RT_WRAPPER(int, pthread_barrier_destroy, (pthread_barrier_t * b))
     if (rt_sync_is_live())
         rt_sync_use(b, sizeof *b, RT_SYNC_OBJECT_DESTROY, RT_CALLER);
     if (result == 0 && atomic_load(&rt_mode) == RT_MODE_LIVE)
-        give_up_place((uintptr_t)b);
+        give_up_slot((uintptr_t)b);
     return result;
 }
 
 /* Counts an arrival; the state it found says which phase it is in. */
-static uint64_t arrive(struct place *place)
+static uint64_t arrive(struct slot *slot)
 {
-    uint64_t old = atomic_load(&place->state), new;
+    uint64_t old = atomic_load(&slot->state), new;
     do {
         new = old + ARRIVED_UNIT + 1;
-        if ((new &STATE_ARRIVED) / ARRIVED_UNIT == place->count)
+        if ((new &STATE_ARRIVED) / ARRIVED_UNIT == slot->count)
             new = (new & ~STATE_ARRIVED) ^ STATE_ODD;
-        if ((new &STATE_INSIDE) > place->count)
+        if ((new &STATE_INSIDE) > slot->count)
             new |= STATE_CROWDED;
-    } while (!atomic_compare_exchange_weak(&place->state, &old, new));
+    } while (!atomic_compare_exchange_weak(&slot->state, &old, new));
     return (old & STATE_ODD) | (new &STATE_CROWDED);
 }
 
-static void tell(enum rt_sync what, const struct place *place, bool odd, bool crowded)
+static void tell(enum rt_sync what, const struct slot *slot, bool odd, bool crowded)
 {
-    rt_sync(what, object_of(place, odd));
+    rt_sync(what, object_of(slot, odd));
     if (crowded)
-        rt_sync(what, object_of(place, !odd));
+        rt_sync(what, object_of(slot, !odd));
 }
 
-static int wait_tracked(pthread_barrier_t *b, struct place *place)
+static int wait_tracked(pthread_barrier_t *b, struct slot *slot)
 {
-    uint64_t arrival = arrive(place);
+    uint64_t arrival = arrive(slot);
     bool odd = arrival & STATE_ODD;
-    tell(RT_SYNC_BARRIER_ARRIVE, place, odd, arrival & STATE_CROWDED);
+    tell(RT_SYNC_BARRIER_ARRIVE, slot, odd, arrival & STATE_CROWDED);
     int result = RT_REAL(pthread_barrier_wait)(b);
-    tell(RT_SYNC_BARRIER_LEAVE, place, odd, atomic_load(&place->state) & STATE_CROWDED);
-    uint64_t old = atomic_fetch_sub(&place->state, 1);
+    tell(RT_SYNC_BARRIER_LEAVE, slot, odd, atomic_load(&slot->state) & STATE_CROWDED);
+    uint64_t old = atomic_fetch_sub(&slot->state, 1);
     if ((old & STATE_DYING) && (old & STATE_INSIDE) == 1)
-        free_place(place);
+        free_slot(slot);
     return result;
 }
 
@@ -180,9 +180,9 @@ RT_WRAPPER(int, pthread_barrier_wait, (pthread_barrier_t * b))
         return RT_REAL(pthread_barrier_wait)(b);
     if (rt_sync_is_live())
         rt_sync_use(b, sizeof *b, RT_SYNC_BARRIER_ARRIVE, RT_CALLER);
-    struct place *place = find_place((uintptr_t)b);
-    if (place)
-        return wait_tracked(b, place);
+    struct slot *slot = find_slot((uintptr_t)b);
+    if (slot)
+        return wait_tracked(b, slot);
     rt_lose(RH_LOSS_BARRIER);
     rt_sync(RT_SYNC_BARRIER_ARRIVE, b);
     int result = RT_REAL(pthread_barrier_wait)(b);

@@ -266,7 +266,7 @@ static struct rh_runs_answer *answer_about(const struct rh_execution *e,
         if (ending->found.data[i].candidate.id == candidate->id)
             return &ending->answers.data[e->task_count + i];
     const struct rh_runs_task found = {
-        .candidate = *candidate, .stage = RH_STAGE_CONTEXT, .order = order};
+        .candidate = *candidate, .stage = RH_STAGE_MEET, .order = order};
     const struct rh_runs_answer none = {0};
     rh_vec_push(&ending->found, found);
     rh_vec_push(&ending->answers, none);

@@ -89,10 +89,10 @@ static const struct method {
     uint32_t screened; /* candidates that a run watches beside its tasks */
     bool has_tasks;
 } methods[] = {
-    [RH_WORK_FIND] = {RH_POOL_WATCH, 0, false},
+    [RH_WORK_FIND] = {RH_POOL_ORDER, 0, false},
     [RH_WORK_VALIDATE] = {RH_POOL_VALIDATE, 31, true},
     [RH_WORK_COLLIDE] = {RH_POOL_COLLIDE, 0, true},
-    [RH_WORK_WATCH] = {RH_POOL_WATCH, 0, true},
+    [RH_WORK_ORDER] = {RH_POOL_ORDER, 0, true},
 };
 
 static const struct method *method_of(const struct options *o)

@@ -37,7 +37,7 @@ struct listing {
 
 static int compare_sites(const void *a, const void *b)
 {
-    return rh_sidecar_compare_places(a, b);
+    return rh_sidecar_compare_locations(a, b);
 }
 
 static enum rh_status collect_sites(struct listing *listing, const struct options *options)

@@ -247,7 +247,7 @@ static uint32_t choose_skip(struct rh_pool *pool, const struct entry *e, enum rh
     return skip < UINT32_MAX ? (uint32_t)skip : UINT32_MAX;
 }
 
-/* The attempts at a candidate: one without a pause, which is spared if another run has watched its
+/* The attempts at a candidate: one without a pause, which is spared if another run has seen its
  * order beside its own task, then by turns for the two orders. */
 static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry *e,
                                         uint64_t attempt, uint32_t *skip)
@@ -256,10 +256,10 @@ static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry
     const struct rh_pool_options *o = &pool->options;
     struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_ORDER};
     *skip = 0;
-    bool was_watched = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0;
-    bool watches =
-        o->method == RH_POOL_VALIDATE && attempt == 0 && !was_watched && !is_true_race(e);
-    if (watches || o->method == RH_POOL_WATCH || !o->steers)
+    bool was_seen = e->tally.outcomes[RH_OUTCOME_NO_RACE] > 0;
+    bool only_order =
+        o->method == RH_POOL_VALIDATE && attempt == 0 && !was_seen && !is_true_race(e);
+    if (only_order || o->method == RH_POOL_ORDER || !o->steers)
         return task;
     task.stage = RH_STAGE_STEER;
     task.order = attempt % 2 && !e->same ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY;
@@ -281,7 +281,7 @@ static void add_task(struct rh_assignment *a, struct entry *e, struct rh_runs_ta
 {
     a->skips[a->count] = skip;
     a->tasks[a->count++] = task;
-    e->in_flight += task.stage != RH_STAGE_CONTEXT;
+    e->in_flight += task.stage != RH_STAGE_MEET;
 }
 
 /* --- the next run of anyone --- */
@@ -397,7 +397,7 @@ static void screen(struct rh_pool *pool, struct rh_assignment *a, size_t limit, 
             is_screened(a, e->candidate.id) ||
             (new && !is_new(pool, a, e->candidate.first) && !is_new(pool, a, e->candidate.second)))
             continue;
-        struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_CONTEXT};
+        struct rh_runs_task task = {.candidate = e->candidate, .stage = RH_STAGE_MEET};
         add_task(a, e, task, 0);
     }
 }
@@ -566,7 +566,7 @@ bool rh_pool_name(const struct rh_pool *pool, uint32_t a, uint32_t b,
         return true;
     }
     const struct rh_sidecar_site *second = &pool->all_sites[b];
-    bool in_order = rh_sidecar_compare_places(first, second) <= 0;
+    bool in_order = rh_sidecar_compare_locations(first, second) <= 0;
     *candidate = (struct rh_runs_candidate){rh_candidate_id(first, second), in_order ? a : b,
                                             in_order ? b : a};
     return true;

@@ -35,7 +35,7 @@
 enum rh_pool_method {
     RH_POOL_VALIDATE, /* racemob: all stages */
     RH_POOL_COLLIDE,  /* racechaser: for one order and the other, by turns with long pauses */
-    RH_POOL_WATCH,    /* litehb: order alone */
+    RH_POOL_ORDER,    /* litehb: order alone */
 };
 
 struct rh_pool_options {

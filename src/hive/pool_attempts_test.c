@@ -59,7 +59,7 @@ static void test_order_that_was_watched(void **state)
     start(&plan, &usual);
     a.tasks[0] = assign().tasks[0];
     rh_pool_abandoned(pool, &(struct rh_assignment){.tasks = {a.tasks[0]}, .validating = 1});
-    a.tasks[0].stage = RH_STAGE_CONTEXT;
+    a.tasks[0].stage = RH_STAGE_MEET;
     complete(&a, &(struct rh_runs_answer){.outcome = RH_OUTCOME_NO_RACE, .seen = RH_SEEN_MEET});
     expect_attempt(RH_STAGE_STEER, RH_ORDER_PRIMARY, 1);
 }
@@ -113,7 +113,7 @@ static void test_screening(void **state)
         struct rh_assignment a = assign();
         assert_int_equal(a.count, 6);
         for (size_t t = 0; t < a.count; t++) {
-            assert_int_equal(a.tasks[t].stage == RH_STAGE_CONTEXT, t >= a.validating);
+            assert_int_equal(a.tasks[t].stage == RH_STAGE_MEET, t >= a.validating);
             if (t >= a.validating)
                 assert_int_not_equal(a.tasks[t].candidate.id, race);
             for (size_t u = 0; u < t; u++)

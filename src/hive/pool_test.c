@@ -251,7 +251,7 @@ static void test_methods(void **state)
     (void)state;
     struct plan plan = even_plan(2);
     struct rh_pool_options options = usual;
-    options.method = RH_POOL_WATCH;
+    options.method = RH_POOL_ORDER;
     start(&plan, &options);
     for (uint32_t i = 0; i < 6; i++)
         expect_attempt(RH_STAGE_ORDER, RH_ORDER_PRIMARY, 0);

@@ -184,7 +184,7 @@ static inline void let_all_meet_with(const struct rh_pool_options *then)
     reopen(&options);
     struct rh_assignment a = assign();
     rh_pool_abandoned(pool, &a);
-    a.tasks[0].stage = RH_STAGE_CONTEXT;
+    a.tasks[0].stage = RH_STAGE_MEET;
     a.validating = 0;
     complete(&a, &met);
     reopen(then);

@@ -95,7 +95,7 @@ static char *advise_uninstrumented(const struct facts *f)
     int known = f->sites[0]->number == RH_RUNS_UNINSTRUMENTED;
     if (!rh_report_has_uninstrumented(f->candidate))
         return NULL;
-    if (f->candidate->finding && f->candidate->finding->proof == RH_PROOF_WATCHED)
+    if (f->candidate->finding && f->candidate->finding->proof == RH_PROOF_WATCHPOINT)
         return rh_format("guard %s with one lock, in %s and in what has led to the write in %s",
                          f->subject, f->places[known], f->places[!known]);
     return rh_format("find out who else writes %s: a library, a part of the program that was not "

@@ -232,7 +232,7 @@ void rh_phrase_proof(const struct rh_report_candidate *candidate, struct rh_strb
                        "changed meanwhile; the writer was not seen",
                        then, finding->pause_us / 1000.0);
         break;
-    case RH_PROOF_WATCHED:
+    case RH_PROOF_WATCHPOINT:
         rh_strbuf_addf(out,
                        "collision: T%u was paused for %.1f ms before its access, and the value "
                        "changed meanwhile; the processor saw ",

@@ -255,9 +255,9 @@ static int compare_candidates(const void *left, const void *right)
     if (order == 0)
         order = (a->score < b->score) - (a->score > b->score);
     if (order == 0)
-        order = rh_sidecar_compare_places(a->first, b->first);
+        order = rh_sidecar_compare_locations(a->first, b->first);
     if (order == 0)
-        order = rh_sidecar_compare_places(a->second, b->second);
+        order = rh_sidecar_compare_locations(a->second, b->second);
     return order != 0 ? order : (a->id > b->id) - (a->id < b->id);
 }
 

@@ -77,7 +77,7 @@ struct rh_report {
     struct rh_runs_totals totals;
     uint64_t candidate_count; /* of the program and uninstrumented accesses; more than the list may
                                  hold */
-    /* True races first, then likely false positives, then unknown; by score, then by place. */
+    /* True races first, then likely false positives, then unknown; by score, then by location. */
     RH_VEC(struct rh_report_candidate) candidates;
     uint64_t by_ground[RH_GROUND_COUNT]; /* of candidate_count */
 };

@@ -175,7 +175,7 @@ uint64_t rh_candidate_uninstrumented(const struct rh_sidecar_site *site)
     struct rh_hash hash;
     rh_hash_init(&hash);
     rh_hash_add_u64(&hash, site->fingerprint);
-    rh_hash_add_string(&hash, "stranger");
+    rh_hash_add_string(&hash, "uninstrumented");
     return rh_hash_finish(&hash);
 }
 
@@ -196,7 +196,7 @@ void rh_candidate_explain(const struct rh_sidecar_group *group, const struct rh_
 static void make_candidate(const struct rh_candidates *c, const struct member *a,
                            const struct member *b, struct rh_candidate *out)
 {
-    if (rh_sidecar_compare_places(a->site, b->site) > 0) {
+    if (rh_sidecar_compare_locations(a->site, b->site) > 0) {
         const struct member *other = a;
         a = b;
         b = other;
@@ -281,7 +281,7 @@ bool rh_candidates_find(struct rh_candidates *c, const struct rh_sidecar_site *a
                         const struct rh_sidecar_site *b, struct rh_candidate *candidate)
 {
     static const struct rh_sidecar_class no_class = {.threads = "", .locks = ""};
-    bool in_order = rh_sidecar_compare_places(a, b) <= 0;
+    bool in_order = rh_sidecar_compare_locations(a, b) <= 0;
     const struct rh_sidecar_site *first = in_order ? a : b, *second = in_order ? b : a;
     uint64_t classes[2];
     index_pairs(c);

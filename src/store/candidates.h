@@ -15,7 +15,7 @@
  *
  * A group of two classes of some thousand sites stands for millions of candidates: they are made
  * while walking and never held. Memory is that of the sites and groups. Every candidate comes once,
- * by falling score, then by group, a group's partners by number, and two classes by place.
+ * by falling score, then by group, a group's partners by number, and two classes by location.
  */
 #ifndef RH_STORE_CANDIDATES_H
 #define RH_STORE_CANDIDATES_H
@@ -26,7 +26,7 @@
 /*
  * A candidate. Its id is rh_hash of the two fingerprints, the smaller added first, so that it
  * survives rebuilds that touch neither site. `first` comes not after `second` by
- * rh_sidecar_compare_places. All belongs to the sidecar and the walk.
+ * rh_sidecar_compare_locations. All belongs to the sidecar and the walk.
  */
 struct rh_candidate {
     uint64_t id;

@@ -58,7 +58,7 @@ static int compare_members(const void *a, const void *b)
     const struct member *x = a, *y = b;
     if (x->class_number != y->class_number)
         return x->class_number < y->class_number ? -1 : 1;
-    return rh_sidecar_compare_places(x->site, y->site);
+    return rh_sidecar_compare_locations(x->site, y->site);
 }
 
 /* Numbers for what the members name. */

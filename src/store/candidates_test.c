@@ -209,7 +209,7 @@ static void assert_candidate(const struct program *p, const struct rh_candidate 
     assert_int_equal(group_of_pair(p, a, b), got->group->number);
     assert_int_equal(got->first_class->number, p->class_of[a]);
     assert_int_equal(got->second_class->number, p->class_of[b]);
-    assert_true(rh_sidecar_compare_places(got->first, got->second) <= 0);
+    assert_true(rh_sidecar_compare_locations(got->first, got->second) <= 0);
     struct rh_hash hash;
     uint64_t x = got->first->fingerprint, y = got->second->fingerprint;
     rh_hash_init(&hash);
@@ -245,7 +245,7 @@ static void assert_found(const struct program *p, struct rh_candidates *candidat
             bool found = rh_candidates_find(candidates, &p->sites[a], &p->sites[b], &got);
             assert_int_equal(found, group != NO_GROUP);
             assert_true(rh_candidate_id(&p->sites[b], &p->sites[a]) == got.id);
-            assert_true(rh_sidecar_compare_places(got.first, got.second) <= 0);
+            assert_true(rh_sidecar_compare_locations(got.first, got.second) <= 0);
             assert_int_equal(got.first->number + got.second->number, a + b);
             bool has_class = p->class_of[got.first->number] != p->class_count;
             assert_string_equal(got.first_class->threads, has_class ? "main" : "");
@@ -354,15 +354,15 @@ static void places_are_ordered_unknown_ones_last(void **state)
         for (uint32_t j = 0; j < 5; j++) {
             struct rh_sidecar_site a = {.number = 5 - i, .location = &at[i]};
             struct rh_sidecar_site b = {.number = 5 - j, .location = &at[j]};
-            int order = rh_sidecar_compare_places(&a, &b);
+            int order = rh_sidecar_compare_locations(&a, &b);
             assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
         }
     }
     struct rh_sidecar_site low = {.number = 1, .location = &at[1]};
     struct rh_sidecar_site high = {.number = 2, .location = &at[1]};
-    assert_true(rh_sidecar_compare_places(&low, &high) < 0);
+    assert_true(rh_sidecar_compare_locations(&low, &high) < 0);
     low.location = NULL;
-    assert_true(rh_sidecar_compare_places(&low, &high) > 0);
+    assert_true(rh_sidecar_compare_locations(&low, &high) > 0);
 }
 
 enum { VAST_CLASSES = 3, VAST_SITES = 20000 };

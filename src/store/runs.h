@@ -237,7 +237,7 @@ struct rh_runs_state {
     uint64_t executions[2];   /* of each site, the most in one run */
     uint32_t timed_out_us[2]; /* for each order, the last pause that timed out; 0 if none did */
     uint64_t last_run;        /* the last completed one that was asked about it */
-    uint64_t attempts;        /* completed runs that validated it, beyond watching its context */
+    uint64_t attempts;        /* completed runs that validated it, not only watched it */
     uint64_t explored;        /* of these, the ones that began when it was a true race already */
 };
 

@@ -25,7 +25,7 @@ static void merge_answer(struct rh_runs_answer *all, const struct rh_runs_answer
 
 /* Counts where the sites ran, for a run that saw neither a race nor an order. Nothing is counted if
  * a key was off for some time: the sites may have met unseen. */
-static void count_context(struct rh_tally *tally, const struct rh_runs_answer *answer)
+static void count_apart(struct rh_tally *tally, const struct rh_runs_answer *answer)
 {
     const uint32_t both = RH_SEEN_FIRST | RH_SEEN_SECOND;
     if (answer->outcome != RH_OUTCOME_TIMEOUT && answer->outcome != RH_OUTCOME_NOT_SEEN)
@@ -70,7 +70,7 @@ static void count_run(struct rh_tally *tally, const struct rh_runs_answer *answe
     tally->exhausted += answer->exhausted && answer->outcome == RH_OUTCOME_TIMEOUT;
     tally->crashes += answer->crashed;
     tally->hangs += answer->hung;
-    count_context(tally, answer);
+    count_apart(tally, answer);
 }
 
 void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
@@ -84,7 +84,7 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
             continue;
         merge_answer(&all, &answers[i]);
         note_orders(&tasks[i], &answers[i], orders);
-        validates = validates || tasks[i].stage != RH_STAGE_CONTEXT;
+        validates = validates || tasks[i].stage != RH_STAGE_MEET;
         if (answers[i].timed_out)
             state->timed_out_us[tasks[i].order] = tasks[i].pause_us;
     }

@@ -298,7 +298,7 @@ static void watching_is_not_validating(void **state)
     const struct rh_runs_answer answer = {.outcome = RH_OUTCOME_NO_RACE, .seen = RH_SEEN_MEET};
     for (int i = 0; i < 100; i++) {
         struct rh_runs_task task = make_task(1);
-        task.stage = i < 90 ? RH_STAGE_CONTEXT : RH_STAGE_ORDER;
+        task.stage = i < 90 ? RH_STAGE_MEET : RH_STAGE_ORDER;
         uint64_t run = begin_run(runs, &task, 1);
         assert_status(RH_OK, rh_runs_complete(runs, run, &(struct rh_runs_end){0}, &answer, 1, NULL,
                                               0, NULL));
@@ -460,7 +460,7 @@ static void what_was_found_beside(void **state)
         {.outcome = RH_OUTCOME_RACE, .raced = {[RH_ORDER_ALTERNATE] = true}, .collided = true},
     };
     struct rh_runs_finding race = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_CHANGED, true, 5);
-    struct rh_runs_finding better = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_WATCHED, true, 6);
+    struct rh_runs_finding better = make_race(9, RH_ORDER_ALTERNATE, RH_PROOF_WATCHPOINT, true, 6);
     const struct rh_runs_finding *races[] = {&race, &better};
     struct rh_runs_state of;
     struct rh_runs_end end;
@@ -483,7 +483,7 @@ static void what_was_found_beside(void **state)
     size_t at = 0;
     struct rh_runs_finding kept;
     assert_status(RH_OK, rh_runs_next_finding(runs, 9, &at, &kept, &end, &known));
-    assert_int_equal(kept.finding.proof, RH_PROOF_WATCHED); /* who it was is worth more */
+    assert_int_equal(kept.finding.proof, RH_PROOF_WATCHPOINT); /* who it was is worth more */
     rh_runs_close(runs);
     free(path);
 }

@@ -88,7 +88,7 @@ static int compare_numbers(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-int rh_sidecar_compare_places(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b)
+int rh_sidecar_compare_locations(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b)
 {
     static const struct rh_sidecar_location nowhere = {0};
     const struct rh_sidecar_location *at = a->location ? a->location : &nowhere;

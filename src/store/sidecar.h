@@ -27,7 +27,7 @@
  *       linkage        text      as the linker sees it; NULL if the same
  *       file           integer   files.id; NULL if unknown
  *       line           integer   where it is defined; 0 if unknown
- *     locations  interned: two sites at one place share a row
+ *     locations  interned: two sites at one location share a row
  *       id             integer   primary key
  *       file           integer   files.id; NULL if unknown
  *       line           integer   0 if unknown
@@ -228,10 +228,10 @@ enum rh_status rh_sidecar_load_sites(struct rh_sidecar *sidecar,
                                      const struct rh_sidecar_site **sites, uint32_t *count);
 
 /*
- * Compares sites as qsort wants it, by place: file, line, column, and the number where all these
+ * Compares sites as qsort wants it, by location: file, line, column, and the number where all these
  * are the same. Unknown files come last.
  */
-int rh_sidecar_compare_places(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b);
+int rh_sidecar_compare_locations(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b);
 
 /* The module's bitcode as a heap block. */
 enum rh_status rh_sidecar_load_module(struct rh_sidecar *sidecar, void **bytes, size_t *len);

@@ -169,7 +169,7 @@ static bool read_name(struct rh_db_statement *row, const char **name)
 enum rh_status rh_sidecar_next_removed(struct rh_sidecar *sc, struct rh_sidecar_removed *removed,
                                        bool *more)
 {
-    enum rh_status status = rh_sidecar_load_places(sc);
+    enum rh_status status = rh_sidecar_load_locations(sc);
     if (status == RH_OK)
         status = load_texts(sc);
     if (status == RH_OK)

@@ -139,7 +139,7 @@ struct rh_sidecar {
     RH_VEC(struct rh_sidecar_skipped) skipped;
     uint32_t site_count, key_count, class_count;
     /* What sites refer to, by id; loaded when the first site is asked for. */
-    bool places_loaded;
+    bool locations_loaded;
     RH_VEC(const char *) files;
     RH_VEC(const struct rh_sidecar_function *) functions;
     RH_VEC(const struct rh_sidecar_location *) locations;
@@ -164,7 +164,7 @@ enum rh_status rh_sidecar_step(struct rh_sidecar *sc, enum rh_sidecar_query quer
                                bool *more);
 
 /* Loads the files, functions and locations, once. */
-enum rh_status rh_sidecar_load_places(struct rh_sidecar *sc);
+enum rh_status rh_sidecar_load_locations(struct rh_sidecar *sc);
 
 /* What rows of sites and of removed have in common. */
 struct rh_sidecar_access {

@@ -213,11 +213,11 @@ static bool take_location(struct rh_sidecar *sc, struct rh_db_statement *row)
 }
 
 /* In the order in which they refer to each other. */
-static const struct place_table {
+static const struct location_table {
     enum rh_sidecar_query query;
     const char *name;
     bool (*take)(struct rh_sidecar *sc, struct rh_db_statement *row);
-} place_tables[] = {
+} location_tables[] = {
     {RH_SIDECAR_QUERY_FILES, "files", take_file},
     {RH_SIDECAR_QUERY_FUNCTIONS, "functions", take_function},
     {RH_SIDECAR_QUERY_LOCATIONS, "locations", take_location},
@@ -239,7 +239,7 @@ enum rh_status rh_sidecar_step(struct rh_sidecar *sc, enum rh_sidecar_query quer
     return RH_OK;
 }
 
-static enum rh_status load_place_table(struct rh_sidecar *sc, const struct place_table *table)
+static enum rh_status load_location_table(struct rh_sidecar *sc, const struct location_table *table)
 {
     for (;;) {
         bool more;
@@ -251,16 +251,16 @@ static enum rh_status load_place_table(struct rh_sidecar *sc, const struct place
     }
 }
 
-enum rh_status rh_sidecar_load_places(struct rh_sidecar *sc)
+enum rh_status rh_sidecar_load_locations(struct rh_sidecar *sc)
 {
-    if (sc->places_loaded)
+    if (sc->locations_loaded)
         return RH_OK;
-    for (size_t i = 0; i < sizeof place_tables / sizeof place_tables[0]; i++) {
-        enum rh_status status = load_place_table(sc, &place_tables[i]);
+    for (size_t i = 0; i < sizeof location_tables / sizeof location_tables[0]; i++) {
+        enum rh_status status = load_location_table(sc, &location_tables[i]);
         if (status != RH_OK)
             return status;
     }
-    sc->places_loaded = true;
+    sc->locations_loaded = true;
     return RH_OK;
 }
 
@@ -301,7 +301,7 @@ static bool take_site(struct rh_sidecar *sc, struct rh_db_statement *row,
 
 enum rh_status rh_sidecar_next_site(struct rh_sidecar *sc, struct rh_sidecar_site *site, bool *more)
 {
-    enum rh_status status = rh_sidecar_load_places(sc);
+    enum rh_status status = rh_sidecar_load_locations(sc);
     if (status == RH_OK)
         status = rh_sidecar_step(sc, RH_SIDECAR_QUERY_SITES, "sites", more);
     if (status != RH_OK || !*more)

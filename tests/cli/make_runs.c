@@ -97,7 +97,7 @@ static void say_uninstrumented(struct making *m)
 static void say_watched(struct making *m)
 {
     say_uninstrumented(m);
-    m->race.finding.proof = RH_PROOF_WATCHED;
+    m->race.finding.proof = RH_PROOF_WATCHPOINT;
     m->race.finding.sides[0].thread = 2;
     m->race.finding.sides[0].parent = 1;
 }

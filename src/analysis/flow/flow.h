@@ -27,10 +27,9 @@
  * its parameters, and back at its return. Two names are the same lock only when they must be. A
  * release of a lock that is known to be held undoes that taking; any other takes out every lock
  * that may be the one released (points-to). When the value a name hangs on is computed anew (a loop
- * comes round), the name goes. Values loaded from memory that is not written while other threads
- * run
- * (`stable`) are the same value whenever the address is. What is stable shows only when it is known
- * what runs alone, so everything is walked twice.
+ * comes round), the name goes. Values loaded from *stable* memory, which is not written while other
+ * threads run, are the same value whenever the address is. What is stable shows only when it is
+ * known what runs alone, so everything is walked twice.
  */
 #ifndef RH_ANALYSIS_FLOW_FLOW_H
 #define RH_ANALYSIS_FLOW_FLOW_H

@@ -155,7 +155,7 @@ static void shift_outer(const struct object *o, struct rh_cell *c, const struct 
         c->end = end;
     if (stride != c->stride)
         c->step = c->span = 0;
-    c->stride = stride > UINT32_MAX ? 1 : (uint32_t)stride;
+    c->stride = stride && stride <= UINT32_MAX ? (uint32_t)stride : 1;
     c->offset += by->offset;
     /* a[i - 1] and pointers that move down: the first element that exists is meant. */
     if ((by->down || by->below || c->offset < begin) && !(c->offset < 0 && !begin))

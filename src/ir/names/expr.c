@@ -2,9 +2,9 @@
 /*
  * Names the memory that an access touches.
  *
- * An answer is put together from a base that has a name (a variable, or what a load found in
+ * A text is put together from a base that has a name (a variable, or what a load found in
  * memory that has one) and an offset from it. The variables met on the way back from the pointer
- * are tried first, then what the way ends at. Several answers may be right; the best is the one
+ * are tried first, then what the way ends at. Several texts may be right; the best is the one
  * that says the most in the words of the function that the access stands in.
  */
 #include "ir/names/expr.h"
@@ -40,11 +40,11 @@ static int64_t get_reach(const struct rh_expr_choice *c)
 
 /* Better is: says more, is surer, is nearer in the source, points nearer to the access, is a
  * variable and not a part of one, points to more than bytes. */
-static bool is_better(const struct rh_answer *answer, const struct rh_expr_choice *c,
-                      const struct rh_answer *best, const struct rh_expr_choice *best_c)
+static bool is_better(const struct rh_expr_text *found, const struct rh_expr_choice *c,
+                      const struct rh_expr_text *best, const struct rh_expr_choice *best_c)
 {
-    if (answer->rank != best->rank || !best_c)
-        return answer->rank > best->rank;
+    if (found->rank != best->rank || !best_c)
+        return found->rank > best->rank;
     if (get_grade(c) != get_grade(best_c))
         return get_grade(c) > get_grade(best_c);
     if (c->name.distance != best_c->name.distance)
@@ -75,13 +75,13 @@ static struct rh_member_query move_query(const struct rh_member_query *wanted, i
 /* Tries the variables on the way that are surely meant, or those that once were. */
 static void try_variables(struct rh_expr_query *q, const struct rh_expr_way *way,
                           const struct rh_member_query *wanted, bool is_live,
-                          struct rh_answer *best)
+                          struct rh_expr_text *best)
 {
     const struct rh_expr_choice *best_c = NULL;
 
     for (uint32_t i = 0; i < way->choice_count; i++) {
         const struct rh_expr_choice *c = &way->choices[i];
-        struct rh_answer answer;
+        struct rh_expr_text found;
         struct rh_member_query moved;
         struct rh_base base;
 
@@ -89,19 +89,19 @@ static void try_variables(struct rh_expr_query *q, const struct rh_expr_way *way
             !rh_expr_set_variable(q, &c->name, &base))
             continue;
         moved = move_query(wanted, c->offset, c->spread, c->term_count);
-        rh_answer_compose(&q->e->types, &base, &moved, &answer);
-        if (is_better(&answer, c, best, best_c)) {
-            *best = answer;
+        rh_expr_text_compose(&q->e->types, &base, &moved, &found);
+        if (is_better(&found, c, best, best_c)) {
+            *best = found;
             best_c = c;
         }
     }
 }
 
 static void try_base(struct rh_expr_query *q, struct rh_expr_way *way,
-                     const struct rh_member_query *wanted, struct rh_answer *best)
+                     const struct rh_member_query *wanted, struct rh_expr_text *best)
 {
     uint32_t known_terms = way->term_count;
-    struct rh_answer answer;
+    struct rh_expr_text found;
     struct rh_member_query moved;
     struct rh_base base;
 
@@ -110,9 +110,9 @@ static void try_base(struct rh_expr_query *q, struct rh_expr_way *way,
     for (uint32_t i = known_terms; i < way->term_count; i++)
         wanted->terms[i] = (struct rh_member_term){.scale = way->terms[i].scale, .name = ""};
     moved = move_query(wanted, way->offset, way->spread, way->term_count);
-    rh_answer_compose(&q->e->types, &base, &moved, &answer);
-    if (answer.rank > best->rank || (best->rank == RH_RANK_NONE && answer.leaf))
-        *best = answer;
+    rh_expr_text_compose(&q->e->types, &base, &moved, &found);
+    if (found.rank > best->rank || (best->rank == RH_RANK_NONE && found.leaf))
+        *best = found;
 }
 
 /* Whether what the way ends at can be written without a variable's name, so that a variable that
@@ -123,7 +123,7 @@ static bool speaks_for_itself(const struct rh_value *root)
 }
 
 static void describe_way(struct rh_expr_query *q, const struct rh_expr_access *access,
-                         struct rh_expr_way *way, struct rh_answer *out)
+                         struct rh_expr_way *way, struct rh_expr_text *out)
 {
     struct rh_expr_named_terms named;
     struct rh_member_query wanted = {
@@ -133,7 +133,7 @@ static void describe_way(struct rh_expr_query *q, const struct rh_expr_access *a
         .hint = rh_struct_hint_of(&q->e->hints, access->inst, access->ptr, access->offset),
         .is_unoptimised = q->is_unoptimised,
     };
-    struct rh_answer seen;
+    struct rh_expr_text seen;
 
     if (!way->is_broken) {
         rh_expr_name_terms(q, way, &named);
@@ -146,18 +146,18 @@ static void describe_way(struct rh_expr_query *q, const struct rh_expr_access *a
             try_variables(q, way, &wanted, false, out);
     }
     if (out->rank == RH_RANK_NONE) {
-        rh_answer_by_hint(&q->e->types, &wanted, &seen);
+        rh_expr_text_by_hint(&q->e->types, &wanted, &seen);
         if (seen.rank != RH_RANK_NONE || !out->leaf)
             *out = seen;
     }
 }
 
-void rh_expr_answer(struct rh_expr_query *q, const struct rh_expr_access *access,
-                    struct rh_answer *out)
+void rh_expr_find_text(struct rh_expr_query *q, const struct rh_expr_access *access,
+                       struct rh_expr_text *out)
 {
     struct rh_expr_way way;
 
-    *out = (struct rh_answer){.rank = RH_RANK_NONE};
+    *out = (struct rh_expr_text){.rank = RH_RANK_NONE};
     if (q->depth >= RH_EXPR_MAX_DEPTH)
         return;
     q->depth++;
@@ -194,13 +194,13 @@ bool rh_expr_describe(struct rh_expr *e, const struct rh_value *inst, struct rh_
 {
     struct rh_expr_access access = {.inst = inst, .ptr = ptr, .offset = offset, .size = size};
     struct rh_expr_query q = {.e = e, .inst = inst};
-    struct rh_answer answer;
+    struct rh_expr_text found;
 
     q.is_unoptimised = LLVMGetEnumAttributeAtIndex(
         inst->fn->handle, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, e->optnone);
     rh_frames_of(&e->names.scopes, inst, &q.frames);
-    rh_expr_answer(&q, &access, &answer);
-    if (answer.rank != RH_RANK_NONE)
-        rh_strbuf_add(out, answer.text);
-    return answer.rank != RH_RANK_NONE;
+    rh_expr_find_text(&q, &access, &found);
+    if (found.rank != RH_RANK_NONE)
+        rh_strbuf_add(out, found.text);
+    return found.rank != RH_RANK_NONE;
 }

@@ -5,9 +5,8 @@
  * How it works: the pointer of an access is walked back through getelementptrs, casts, phis and
  * loads to a root (global, argument, local variable, allocation); debug information gives the
  * root's variable and its type, and the byte offsets along the way are turned into member names by
- * walking that type. Where the root has no name but a known type, the answer is a member of that
- * type
- * (`(struct item).next`). The source text is never read.
+ * walking that type. Where the root has no name but a known type, the text is a member of the type:
+ * `(struct item).next`. The source is never read.
  */
 #ifndef RH_IR_NAMES_EXPR_H
 #define RH_IR_NAMES_EXPR_H

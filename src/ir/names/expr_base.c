@@ -22,7 +22,7 @@ bool rh_expr_set_variable(struct rh_expr_query *q, const struct rh_name *name, s
         .size = v->size,
         .is_unoptimised = q->is_unoptimised,
     };
-    struct rh_answer answer;
+    struct rh_expr_text found;
 
     rh_base_set_text(&whole, v->name);
     if (!v->is_part && name->kind == RH_VARDEF_VALUE) {
@@ -30,9 +30,9 @@ bool rh_expr_set_variable(struct rh_expr_query *q, const struct rh_name *name, s
     } else if (!v->is_part) {
         *base = whole;
     } else if (name->kind == RH_VARDEF_VALUE) {
-        rh_answer_compose(&q->e->types, &whole, &part, &answer);
-        rh_base_set_pointer(&q->e->types, base, answer.text, answer.leaf);
-        return answer.rank == RH_RANK_EXACT;
+        rh_expr_text_compose(&q->e->types, &whole, &part, &found);
+        rh_base_set_pointer(&q->e->types, base, found.text, found.leaf);
+        return found.rank == RH_RANK_EXACT;
     } else {
         return false;
     }
@@ -106,7 +106,7 @@ static void set_loaded(struct rh_expr_query *q, const struct rh_value *load, str
 {
     struct rh_expr_access access = {.inst = load, .ptr = load->ops[0], .size = load->access->size};
     struct rh_name_list list;
-    struct rh_answer answer;
+    struct rh_expr_text found;
 
     rh_names_of(&q->e->names, &q->frames, q->inst, load->ops[0], &list);
     for (uint32_t i = 0; i < list.count; i++) {
@@ -116,14 +116,14 @@ static void set_loaded(struct rh_expr_query *q, const struct rh_value *load, str
             return;
         }
     }
-    rh_expr_answer(q, &access, &answer);
-    if (answer.rank != RH_RANK_EXACT || is_outdated(load, q->inst))
-        answer.text[0] = '\0';
-    if (!answer.text[0] && !answer.leaf)
+    rh_expr_find_text(q, &access, &found);
+    if (found.rank != RH_RANK_EXACT || is_outdated(load, q->inst))
+        found.text[0] = '\0';
+    if (!found.text[0] && !found.leaf)
         return;
-    rh_base_set_pointer(&q->e->types, base, answer.text, answer.leaf);
-    if (answer.library && base->kind == RH_BASE_POINTER)
-        base->kind = get_library_kind(answer.library);
+    rh_base_set_pointer(&q->e->types, base, found.text, found.leaf);
+    if (found.library && base->kind == RH_BASE_POINTER)
+        base->kind = get_library_kind(found.library);
 }
 
 /* Of what a function returns only the type is known. */

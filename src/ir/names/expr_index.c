@@ -26,13 +26,13 @@ static const struct rh_name *pick_index(const struct rh_name_list *list, bool is
 /* What is read from memory to be an index was read before; if the variables that lead there have
  * changed since, it is not found there any more. */
 static void describe_now(struct rh_expr_query *q, const struct rh_value *load,
-                         struct rh_answer *out)
+                         struct rh_expr_text *out)
 {
     struct rh_expr_access access = {.inst = load, .ptr = load->ops[0], .size = load->access->size};
     bool was = q->only_live;
 
     q->only_live = true;
-    rh_expr_answer(q, &access, out);
+    rh_expr_find_text(q, &access, out);
     q->only_live = was;
 }
 
@@ -65,11 +65,11 @@ static void name_index(struct rh_expr_query *q, const struct rh_expr_term *from,
     out->add = term.add;
     if (!name && rh_expr_is_inst(term.index, RH_OP_LOAD) &&
         term.index->access->kind == RH_TYPE_INT) {
-        struct rh_answer answer;
+        struct rh_expr_text found;
 
-        describe_now(q, term.index, &answer);
-        if (answer.rank == RH_RANK_EXACT)
-            copy_index(text, answer.text);
+        describe_now(q, term.index, &found);
+        if (found.rank == RH_RANK_EXACT)
+            copy_index(text, found.text);
         return;
     }
     if (!name)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How an expression is put together, for the files that share the work: expr.c (which answer is the
+ * How an expression is put together, for the files that share the work: expr.c (which text is the
  * best), expr_way.c (the way back from a pointer), expr_base.c and expr_join.c (what it ends at),
  * expr_index.c (names of indices).
  */
 #ifndef RH_IR_NAMES_INTERNAL_H
 #define RH_IR_NAMES_INTERNAL_H
 
-#include "ir/names/expr_answer.h"
 #include "ir/names/expr_names.h"
+#include "ir/names/expr_text.h"
 #include "ir/names/struct_hint.h"
 
 /* How many loads and joins an expression may lead through. */
@@ -93,9 +93,9 @@ static inline bool rh_expr_is_small(int64_t number)
     return number >= -RH_EXPR_MAX_NUMBER && number <= RH_EXPR_MAX_NUMBER;
 }
 
-/* The best answer for an access, which may be one that the expression leads through. */
-void rh_expr_answer(struct rh_expr_query *q, const struct rh_expr_access *access,
-                    struct rh_answer *out);
+/* The best text for an access, which may be one that the expression leads through. */
+void rh_expr_find_text(struct rh_expr_query *q, const struct rh_expr_access *access,
+                       struct rh_expr_text *out);
 
 /* Follows the pointer back as far as that is certain. */
 void rh_expr_walk_back(struct rh_expr_query *q, struct rh_value *ptr, int64_t offset,

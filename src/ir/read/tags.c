@@ -25,8 +25,8 @@ struct rh_tag_type {
     enum rh_type_kind machine; /* of a scalar: how it lies in memory; OTHER if that is not known */
     uint32_t bytes;
     uint32_t count;
-    struct rh_tag_place *members; /* of a struct */
-    RH_VEC(struct leaf) leaves;   /* of a struct */
+    struct rh_tag_step *members; /* of a struct */
+    RH_VEC(struct leaf) leaves;  /* of a struct */
 };
 
 /* --- reading --- */
@@ -98,7 +98,7 @@ static struct rh_tag_type *replace_by_scalar(struct rh_tags *tags, struct rh_tag
     return make_scalar(tags, name, type->root);
 }
 
-static void add_leaves(struct rh_tag_type *type, const struct rh_tag_place *member)
+static void add_leaves(struct rh_tag_type *type, const struct rh_tag_step *member)
 {
     const struct rh_tag_type *inner = member->type;
     if (inner->kind != TYPE_STRUCT) {
@@ -116,8 +116,8 @@ static void read_members(struct rh_tags *tags, struct rh_tag_type *type,
     for (unsigned i = 1; i + 1 < count; i += 2) {
         if (!operands[i] || !operands[i + 1] || !LLVMIsAConstantInt(operands[i + 1]))
             continue;
-        struct rh_tag_place member = {get_type(tags, operands[i], depth + 1),
-                                      LLVMConstIntGetZExtValue(operands[i + 1])};
+        struct rh_tag_step member = {get_type(tags, operands[i], depth + 1),
+                                     LLVMConstIntGetZExtValue(operands[i + 1])};
         type->members[type->count++] = member;
         add_leaves(type, &member);
     }
@@ -160,26 +160,26 @@ static struct rh_tag_type *get_type(struct rh_tags *tags, LLVMValueRef node, uns
     return type;
 }
 
-/* The member that the place lies in; false if there is none. */
-static bool descend(struct rh_tag_place *place)
+/* The member that the step lies in; false if there is none. */
+static bool descend(struct rh_tag_step *step)
 {
-    const struct rh_tag_place *found = NULL;
-    for (uint32_t i = 0; i < place->type->count; i++)
-        if (place->type->members[i].offset <= place->offset)
-            found = &place->type->members[i];
+    const struct rh_tag_step *found = NULL;
+    for (uint32_t i = 0; i < step->type->count; i++)
+        if (step->type->members[i].offset <= step->offset)
+            found = &step->type->members[i];
     if (!found)
         return false;
-    *place = (struct rh_tag_place){found->type, place->offset - found->offset};
+    *step = (struct rh_tag_step){found->type, step->offset - found->offset};
     return true;
 }
 
 /* The tag's path down to its scalar; false if it ends in a type that meets anything. */
-static bool read_path(struct rh_tags *tags, struct rh_tag_place at, struct rh_tag *out)
+static bool read_path(struct rh_tags *tags, struct rh_tag_step at, struct rh_tag *out)
 {
-    struct rh_tag_place places[DEEPEST];
+    struct rh_tag_step steps[DEEPEST];
     *out = (struct rh_tag){0};
     while (at.type->kind == TYPE_STRUCT && out->count < DEEPEST) {
-        places[out->count++] = at;
+        steps[out->count++] = at;
         if (!descend(&at))
             return false;
     }
@@ -187,8 +187,8 @@ static bool read_path(struct rh_tags *tags, struct rh_tag_place at, struct rh_ta
         return false;
     out->scalar = at.type;
     out->root = at.type->root;
-    out->places = rh_arena_alloc(&tags->arena, (out->count + 1) * sizeof *places);
-    memcpy(out->places, places, out->count * sizeof *places);
+    out->steps = rh_arena_alloc(&tags->arena, (out->count + 1) * sizeof *steps);
+    memcpy(out->steps, steps, out->count * sizeof *steps);
     return true;
 }
 
@@ -203,8 +203,8 @@ static uint32_t read_tag(struct rh_tags *tags, LLVMValueRef node)
                 LLVMIsAMDNode(operands[BASE]) && LLVMIsAMDNode(operands[ACCESS]) &&
                 LLVMIsAConstantInt(operands[OFFSET]);
     if (good) {
-        struct rh_tag_place base = {get_type(tags, operands[BASE], 0),
-                                    LLVMConstIntGetZExtValue(operands[OFFSET])};
+        struct rh_tag_step base = {get_type(tags, operands[BASE], 0),
+                                   LLVMConstIntGetZExtValue(operands[OFFSET])};
         const struct rh_tag_type *access = get_type(tags, operands[ACCESS], 0);
         good = access->kind != TYPE_ANY && read_path(tags, base, &tag);
     }
@@ -230,18 +230,17 @@ uint32_t rh_tags_of(struct rh_tags *tags, LLVMValueRef inst)
 
 /* --- meeting --- */
 
-static bool share_a_place(const struct rh_tag *a, const struct rh_tag *b)
+static bool share_a_step(const struct rh_tag *a, const struct rh_tag *b)
 {
     for (uint32_t i = 0; i < a->count; i++)
         for (uint32_t k = 0; k < b->count; k++)
-            if (a->places[i].type == b->places[k].type &&
-                a->places[i].offset == b->places[k].offset)
+            if (a->steps[i].type == b->steps[k].type && a->steps[i].offset == b->steps[k].offset)
                 return true;
     return false;
 }
 
 /* Do the structs begin alike, up to the member in question and far enough to be no accident? */
-static bool begin_alike(const struct rh_tag_place *a, const struct rh_tag_place *b)
+static bool begin_alike(const struct rh_tag_step *a, const struct rh_tag_step *b)
 {
     enum { NO_ACCIDENT = 3 };
     const struct rh_tag_type *s = a->type, *t = b->type;
@@ -265,8 +264,7 @@ static bool meet(const struct rh_tag *a, const struct rh_tag *b)
         return true;
     if (a->scalar != b->scalar)
         return false;
-    return !a->count || !b->count || share_a_place(a, b) ||
-           begin_alike(&a->places[0], &b->places[0]);
+    return !a->count || !b->count || share_a_step(a, b) || begin_alike(&a->steps[0], &b->steps[0]);
 }
 
 bool rh_ir_tags_meet(struct rh_module *m, uint32_t a, uint32_t b)
@@ -333,7 +331,7 @@ bool rh_ir_tag_fits(struct rh_module *m, uint32_t tag, const struct rh_type *typ
         return true;
     if (!t->count)
         return compare(type, offset, t->scalar) != OTHER;
-    const struct rh_tag_place *outer = &t->places[0];
+    const struct rh_tag_step *outer = &t->steps[0];
     rh_vec_each (const struct leaf, leaf, &outer->type->leaves) {
         if (offset + leaf->offset < outer->offset) /* the optimiser takes structs apart */
             continue;

@@ -5,13 +5,13 @@
  * How it works: at -O1 and above clang marks an access with the struct it goes through, the offset
  * in it and the scalar type at that offset (LLVM's TBAA). From these a tag keeps the *path*: the
  * struct, the struct nested in it at the offset, and so on down to the scalar. Two accesses may
- * meet if their scalars agree and one path passes through a place of the other; an access to a bare
+ * meet if their scalars agree and one path passes through a step of the other; an access to a bare
  * scalar may meet any access to such a scalar; characters and accesses without a mark meet
  * anything.
  *
  * Programs bend these rules, and a race missed costs more than one suspected, so two habits are
- * allowed for: long and long long are one type, and structs that begin alike
- * (a header repeated instead of nested) are taken for each other in what they have in common.
+ * allowed for: long and long long are one type, and structs that begin alike, with a header that is
+ * repeated instead of nested, are taken for each other in what they have in common.
  */
 #ifndef RH_IR_READ_TAGS_H
 #define RH_IR_READ_TAGS_H
@@ -25,8 +25,8 @@
 
 struct rh_tag_type;
 
-/* A place on the path: `offset` bytes into a value of the type. */
-struct rh_tag_place {
+/* A step of the path: `offset` bytes into a value of the type. */
+struct rh_tag_step {
     const struct rh_tag_type *type;
     uint64_t offset;
 };
@@ -34,8 +34,8 @@ struct rh_tag_place {
 struct rh_tag {
     const struct rh_tag_type *scalar;
     const struct rh_tag_type *root; /* of the language: C and C++ code has not the same */
-    uint32_t count;                 /* of places above the scalar, outermost first; 0: bare */
-    struct rh_tag_place *places;
+    uint32_t count;                 /* of steps above the scalar, outermost first; 0: bare */
+    struct rh_tag_step *steps;
 };
 
 struct rh_tags {

@@ -17,10 +17,10 @@
  *
  * Stack memory of fixed size, arguments and blocks that only return belong to both: were the latter
  * copied, code generation would find no common end of the ways that need saved registers, and save
- * them for all ways. The edge is there because the assembly's
- * edges must not be critical; the copies of the header's phis take the originals' values from it.
- * What else is alive at a gate is joined by twin_join.c. Only blocks that a gate leads to are
- * copied. Everything is checked before anything is changed.
+ * them for all ways. The edge is there because the assembly's edges must not be critical; the
+ * copies of the header's phis take the originals' values from it. What else is alive at a gate is
+ * joined by twin_join.c. Only blocks that a gate leads to are copied. Everything is checked before
+ * anything is changed.
  */
 #include "ir/rewrite/twin.h"
 

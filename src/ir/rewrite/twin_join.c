@@ -21,7 +21,7 @@ struct number_vec RH_VEC_BODY(uint32_t);
 struct user_vec RH_VEC_BODY(LLVMValueRef);
 
 /* What a block of the twin is, seen from where a run goes. */
-struct place {
+struct node {
     LLVMBasicBlockRef block;
     bool is_edge;                    /* of a gate: values are the originals' at its end */
     uint32_t first_pred, pred_count; /* in joining.preds; one for each way in */
@@ -36,19 +36,19 @@ struct joining {
     struct rh_twin_values *values;
     LLVMBuilderRef builder;
     /* Numbers follow the order of execution as far as there are no loops. */
-    RH_VEC(struct place) places;
+    RH_VEC(struct node) nodes;
     struct number_vec preds;
     /* The value at hand. */
     uint32_t number;
     LLVMValueRef original, copy;
-    uint32_t home; /* place of the copy */
+    uint32_t home; /* node of the copy */
     struct number_vec alive;
     struct user_vec users; /* of the copy, that see another block's value */
 };
 
 /* --- the blocks of the twin --- */
 
-static uint32_t place_of(const struct joining *j, LLVMBasicBlockRef block)
+static uint32_t node_of(const struct joining *j, LLVMBasicBlockRef block)
 {
     uint64_t number = UINT32_MAX;
     rh_map_get(&j->values->blocks, rh_map_key(block), &number);
@@ -85,7 +85,7 @@ static void walk_from(LLVMBasicBlockRef start, struct rh_map *seen, struct step_
 }
 
 /* Numbers the blocks in reverse post-order. */
-static void number_places(struct joining *j)
+static void number_nodes(struct joining *j)
 {
     struct rh_map seen = RH_MAP_INIT;
     struct step_vec stack = RH_VEC_INIT;
@@ -95,36 +95,36 @@ static void number_places(struct joining *j)
     rh_vec_each (const struct rh_twin_block, block, &j->twin->blocks)
         walk_from(block->copy, &seen, &stack, &order);
     while (order.len) {
-        struct place place = {.block = rh_vec_pop(&order)};
-        rh_map_put(&j->values->blocks, rh_map_key(place.block), j->places.len);
-        rh_vec_push(&j->places, place);
+        struct node node = {.block = rh_vec_pop(&order)};
+        rh_map_put(&j->values->blocks, rh_map_key(node.block), j->nodes.len);
+        rh_vec_push(&j->nodes, node);
     }
     rh_vec_each (const struct rh_twin_gate, gate, &j->twin->gates)
-        j->places.data[place_of(j, gate->edge)].is_edge = true;
+        j->nodes.data[node_of(j, gate->edge)].is_edge = true;
     rh_map_release(&seen);
     rh_vec_free(&stack);
     rh_vec_free(&order);
 }
 
-static void count_pred(struct joining *j, uint32_t from, struct place *to)
+static void count_pred(struct joining *j, uint32_t from, struct node *to)
 {
     (void)j;
     (void)from;
     to->pred_count++;
 }
 
-static void put_pred(struct joining *j, uint32_t from, struct place *to)
+static void put_pred(struct joining *j, uint32_t from, struct node *to)
 {
     j->preds.data[to->first_pred + to->pred_count++] = from;
 }
 
-static void each_way(struct joining *j, void (*visit)(struct joining *, uint32_t, struct place *))
+static void each_way(struct joining *j, void (*visit)(struct joining *, uint32_t, struct node *))
 {
-    for (uint32_t p = 0; p < j->places.len; p++) {
-        LLVMValueRef last = LLVMGetBasicBlockTerminator(j->places.data[p].block);
+    for (uint32_t p = 0; p < j->nodes.len; p++) {
+        LLVMValueRef last = LLVMGetBasicBlockTerminator(j->nodes.data[p].block);
         unsigned count = LLVMGetNumSuccessors(last);
         for (unsigned s = 0; s < count; s++)
-            visit(j, p, &j->places.data[place_of(j, LLVMGetSuccessor(last, s))]);
+            visit(j, p, &j->nodes.data[node_of(j, LLVMGetSuccessor(last, s))]);
     }
 }
 
@@ -132,10 +132,10 @@ static void find_preds(struct joining *j)
 {
     uint32_t total = 0;
     each_way(j, count_pred);
-    rh_vec_each (struct place, place, &j->places) {
-        place->first_pred = total;
-        total += place->pred_count;
-        place->pred_count = 0;
+    rh_vec_each (struct node, node, &j->nodes) {
+        node->first_pred = total;
+        total += node->pred_count;
+        node->pred_count = 0;
     }
     rh_vec_reserve(&j->preds, total);
     j->preds.len = total;
@@ -146,12 +146,12 @@ static void find_preds(struct joining *j)
 
 static void add_alive(struct joining *j, uint32_t p)
 {
-    struct place *place = &j->places.data[p];
-    if (p == j->home || place->alive == j->number)
+    struct node *node = &j->nodes.data[p];
+    if (p == j->home || node->alive == j->number)
         return;
-    place->alive = j->number;
-    place->value = NULL;
-    place->has_phi = false;
+    node->alive = j->number;
+    node->value = NULL;
+    node->has_phi = false;
     rh_vec_push(&j->alive, p);
 }
 
@@ -165,12 +165,12 @@ static void add_user(struct joining *j, LLVMValueRef user)
         for (unsigned i = 0; i < count; i++) {
             if (LLVMGetIncomingValue(user, i) != j->copy)
                 continue;
-            uint32_t from = place_of(j, LLVMGetIncomingBlock(user, i));
+            uint32_t from = node_of(j, LLVMGetIncomingBlock(user, i));
             sees |= from != j->home;
             add_alive(j, from);
         }
     } else {
-        uint32_t at = place_of(j, LLVMGetInstructionParent(user));
+        uint32_t at = node_of(j, LLVMGetInstructionParent(user));
         sees = at != j->home;
         add_alive(j, at);
     }
@@ -194,10 +194,10 @@ static bool walk_back(struct joining *j)
 {
     bool meets = false;
     for (size_t i = 0; i < j->alive.len; i++) {
-        const struct place *place = &j->places.data[j->alive.data[i]];
-        for (uint32_t k = 0; k < place->pred_count; k++) {
-            uint32_t pred = j->preds.data[place->first_pred + k];
-            if (j->places.data[pred].is_edge)
+        const struct node *node = &j->nodes.data[j->alive.data[i]];
+        for (uint32_t k = 0; k < node->pred_count; k++) {
+            uint32_t pred = j->preds.data[node->first_pred + k];
+            if (j->nodes.data[pred].is_edge)
                 meets = true;
             else
                 add_alive(j, pred);
@@ -210,10 +210,10 @@ static bool walk_back(struct joining *j)
 
 static LLVMValueRef value_behind(const struct joining *j, uint32_t p)
 {
-    const struct place *place = &j->places.data[p];
+    const struct node *node = &j->nodes.data[p];
     if (p == j->home)
         return j->copy;
-    return place->is_edge ? j->original : place->value;
+    return node->is_edge ? j->original : node->value;
 }
 
 static LLVMValueRef add_phi(struct joining *j, LLVMBasicBlockRef block)
@@ -225,16 +225,16 @@ static LLVMValueRef add_phi(struct joining *j, LLVMBasicBlockRef block)
 }
 
 /* What the blocks before this one say; a phi if they disagree. Those not known yet have no say. */
-static LLVMValueRef ask_preds(struct joining *j, struct place *place)
+static LLVMValueRef ask_preds(struct joining *j, struct node *node)
 {
     LLVMValueRef said = NULL;
-    for (uint32_t k = 0; k < place->pred_count; k++) {
-        LLVMValueRef value = value_behind(j, j->preds.data[place->first_pred + k]);
+    for (uint32_t k = 0; k < node->pred_count; k++) {
+        LLVMValueRef value = value_behind(j, j->preds.data[node->first_pred + k]);
         if (!value || value == said)
             continue;
         if (said) {
-            place->has_phi = true;
-            return add_phi(j, place->block);
+            node->has_phi = true;
+            return add_phi(j, node->block);
         }
         said = value;
     }
@@ -253,12 +253,12 @@ static void spread(struct joining *j)
     for (bool changed = true; changed;) {
         changed = false;
         rh_vec_each (uint32_t, p, &j->alive) {
-            struct place *place = &j->places.data[*p];
-            if (place->has_phi)
+            struct node *node = &j->nodes.data[*p];
+            if (node->has_phi)
                 continue;
-            LLVMValueRef value = ask_preds(j, place);
-            changed |= value != place->value;
-            place->value = value;
+            LLVMValueRef value = ask_preds(j, node);
+            changed |= value != node->value;
+            node->value = value;
         }
     }
 }
@@ -266,13 +266,13 @@ static void spread(struct joining *j)
 static void fill_phis(struct joining *j)
 {
     rh_vec_each (uint32_t, p, &j->alive) {
-        const struct place *place = &j->places.data[*p];
-        if (!place->has_phi)
+        const struct node *node = &j->nodes.data[*p];
+        if (!node->has_phi)
             continue;
-        for (uint32_t k = 0; k < place->pred_count; k++) {
-            uint32_t pred = j->preds.data[place->first_pred + k];
+        for (uint32_t k = 0; k < node->pred_count; k++) {
+            uint32_t pred = j->preds.data[node->first_pred + k];
             LLVMValueRef value = value_behind(j, pred);
-            LLVMAddIncoming(place->value, &value, &j->places.data[pred].block, 1);
+            LLVMAddIncoming(node->value, &value, &j->nodes.data[pred].block, 1);
         }
     }
 }
@@ -286,7 +286,7 @@ static void rewrite_user(struct joining *j, LLVMValueRef user)
             continue;
         LLVMBasicBlockRef at =
             is_phi ? LLVMGetIncomingBlock(user, i) : LLVMGetInstructionParent(user);
-        LLVMSetOperand(user, i, value_behind(j, place_of(j, at)));
+        LLVMSetOperand(user, i, value_behind(j, node_of(j, at)));
     }
 }
 
@@ -297,9 +297,9 @@ static void note_values(struct joining *j)
     enum { MOST_NOTES = 4000000 };
     rh_map_put(&j->values->numbers, rh_map_key(j->original), j->number);
     rh_vec_each (uint32_t, p, &j->alive)
-        if (j->values->joined.len < MOST_NOTES && j->places.data[*p].value != j->copy)
+        if (j->values->joined.len < MOST_NOTES && j->nodes.data[*p].value != j->copy)
             rh_map_put_ptr(&j->values->joined, (uint64_t)j->number << 32 | *p,
-                           j->places.data[*p].value);
+                           j->nodes.data[*p].value);
 }
 
 /* --- what is made anew --- */
@@ -369,7 +369,7 @@ static void remake_for_phi(struct joining *j, LLVMValueRef phi)
     unsigned count = LLVMCountIncoming(phi);
     for (unsigned i = 0; i < count; i++) {
         LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, i);
-        if (LLVMGetIncomingValue(phi, i) != j->copy || place_of(j, from) == j->home)
+        if (LLVMGetIncomingValue(phi, i) != j->copy || node_of(j, from) == j->home)
             continue;
         LLVMValueRef value = brought_before(phi, i);
         if (!value)
@@ -402,7 +402,7 @@ static bool turn_to(struct joining *j, LLVMValueRef original, LLVMValueRef copy)
     j->number++;
     j->original = original;
     j->copy = copy;
-    j->home = place_of(j, LLVMGetInstructionParent(copy));
+    j->home = node_of(j, LLVMGetInstructionParent(copy));
     rh_vec_clear(&j->alive);
     rh_vec_clear(&j->users);
     add_users(j);
@@ -448,12 +448,12 @@ void rh_twin_join(const struct rh_twin *twin, struct rh_twin_values *values)
         .values = values,
         .builder = LLVMCreateBuilderInContext(twin->module->context),
     };
-    number_places(&j);
+    number_nodes(&j);
     find_preds(&j);
-    each_copy(&j, remake_value); /* first: it uses other values at more places */
+    each_copy(&j, remake_value); /* first: it uses other values at more points */
     each_copy(&j, join_value);
     LLVMDisposeBuilder(j.builder);
-    rh_vec_free(&j.places);
+    rh_vec_free(&j.nodes);
     rh_vec_free(&j.preds);
     rh_vec_free(&j.alive);
     rh_vec_free(&j.users);
@@ -463,13 +463,13 @@ LLVMValueRef rh_twin_value_in(const struct rh_twin_values *values, LLVMBasicBloc
                               LLVMValueRef value)
 {
     LLVMValueRef copy = rh_map_get_ptr(&values->twin->copies, rh_map_key(value));
-    uint64_t number, place = 0;
+    uint64_t number, node = 0;
     if (!copy)
         return value;
     if (!rh_map_get(&values->numbers, rh_map_key(value), &number))
         return copy;
-    rh_map_get(&values->blocks, rh_map_key(block), &place);
-    LLVMValueRef joined = rh_map_get_ptr(&values->joined, number << 32 | place);
+    rh_map_get(&values->blocks, rh_map_key(block), &node);
+    LLVMValueRef joined = rh_map_get_ptr(&values->joined, number << 32 | node);
     return joined ? joined : copy;
 }
 

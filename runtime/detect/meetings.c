@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dynamic context inference: see context.h. */
-#include "context.h"
+/* Meetings: see meetings.h. */
+#include "meetings.h"
 
 static uint32_t slot_of(uintptr_t address)
 {
-    return (uint32_t)(address >> 3) % RT_CONTEXT_SLOTS;
+    return (uint32_t)(address >> 3) % RT_MEETINGS_SLOTS;
 }
 
 static bool is_wide(const struct rt_access *a)
@@ -12,7 +12,7 @@ static bool is_wide(const struct rt_access *a)
     return a->size > 8;
 }
 
-static bool meets(struct rt_context_slot *slot, uint32_t thread, const struct rt_access *a)
+static bool meets(struct rt_meetings_slot *slot, uint32_t thread, const struct rt_access *a)
 {
     uint64_t word = atomic_load_explicit(&slot->size_and_thread, memory_order_relaxed);
     uintptr_t address = atomic_load_explicit(&slot->address, memory_order_relaxed);
@@ -21,29 +21,29 @@ static bool meets(struct rt_context_slot *slot, uint32_t thread, const struct rt
 }
 
 /* A word that is not aligned reaches into the next slot, and one there into this. */
-static bool meets_any(struct rt_context_side *side, uint32_t thread, const struct rt_access *a)
+static bool meets_any(struct rt_meetings_side *side, uint32_t thread, const struct rt_access *a)
 {
-    for (uint32_t i = 0; i < RT_CONTEXT_WIDE; i++)
+    for (uint32_t i = 0; i < RT_MEETINGS_WIDE; i++)
         if (meets(&side->wide[i], thread, a))
             return true;
     if (!is_wide(a)) {
         uint32_t at = slot_of(a->address);
         return meets(&side->slots[at], thread, a) ||
-               meets(&side->slots[(at + 1) % RT_CONTEXT_SLOTS], thread, a) ||
-               meets(&side->slots[(at + RT_CONTEXT_SLOTS - 1) % RT_CONTEXT_SLOTS], thread, a);
+               meets(&side->slots[(at + 1) % RT_MEETINGS_SLOTS], thread, a) ||
+               meets(&side->slots[(at + RT_MEETINGS_SLOTS - 1) % RT_MEETINGS_SLOTS], thread, a);
     }
-    for (uint32_t i = 0; i < RT_CONTEXT_SLOTS; i++)
+    for (uint32_t i = 0; i < RT_MEETINGS_SLOTS; i++)
         if (meets(&side->slots[i], thread, a))
             return true;
     return false;
 }
 
-static void remember(struct rt_context_side *side, uint32_t thread, const struct rt_access *a)
+static void remember(struct rt_meetings_side *side, uint32_t thread, const struct rt_access *a)
 {
-    struct rt_context_slot *slot = &side->slots[slot_of(a->address)];
+    struct rt_meetings_slot *slot = &side->slots[slot_of(a->address)];
     if (is_wide(a))
         slot = &side->wide[atomic_fetch_add_explicit(&side->next_wide, 1, memory_order_relaxed) %
-                           RT_CONTEXT_WIDE];
+                           RT_MEETINGS_WIDE];
     uint64_t size = a->size < UINT32_MAX ? a->size : UINT32_MAX;
     uint64_t word = size << 32 | thread;
     if (atomic_load_explicit(&slot->address, memory_order_relaxed) != a->address)
@@ -52,8 +52,8 @@ static void remember(struct rt_context_side *side, uint32_t thread, const struct
         atomic_store_explicit(&slot->size_and_thread, word, memory_order_relaxed);
 }
 
-uint32_t rt_context_note(struct rt_context *c, enum rt_side side, enum rt_side other,
-                         const struct rt_thread *self, const struct rt_access *a)
+uint32_t rt_meetings_note(struct rt_meetings *c, enum rt_side side, enum rt_side other,
+                          const struct rt_thread *self, const struct rt_access *a)
 {
     uint32_t seen = side == RT_SIDE_FIRST ? RH_SEEN_FIRST : RH_SEEN_SECOND;
     if (side == other)

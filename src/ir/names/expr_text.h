@@ -3,8 +3,8 @@
  * The text of an expression, put together from a base that has a name and an offset from it, for
  * the files of src/ir alone.
  */
-#ifndef RH_IR_NAMES_EXPR_ANSWER_H
-#define RH_IR_NAMES_EXPR_ANSWER_H
+#ifndef RH_IR_NAMES_EXPR_TEXT_H
+#define RH_IR_NAMES_EXPR_TEXT_H
 
 #include "ir/names/member_path.h"
 
@@ -26,7 +26,7 @@ struct rh_base {
     bool is_array;           /* what is known of the memory even if the type is not */
 };
 
-/* How much an answer says. */
+/* How much a text says. */
 enum rh_rank {
     RH_RANK_NONE,
     RH_RANK_TYPE,  /* a member, but not whose: `(struct item).next` */
@@ -34,7 +34,7 @@ enum rh_rank {
     RH_RANK_EXACT,
 };
 
-struct rh_answer {
+struct rh_expr_text {
     enum rh_rank rank;
     char text[RH_TEXT_SIZE];
     /* The type of the memory, which may be known where it has no name; NULL if unknown. */
@@ -48,13 +48,13 @@ void rh_base_set_text(struct rh_base *base, const char *text);
 void rh_base_set_pointer(struct rh_ditypes *types, struct rh_base *base, const char *text,
                          struct rh_ditype *type);
 
-/* Answers for bytes in or behind a base. If the compiler says that the access goes through another
- * struct than the base's type has there, the answer shows the cast. */
-void rh_answer_compose(struct rh_ditypes *types, const struct rh_base *base,
-                       const struct rh_member_query *wanted, struct rh_answer *out);
+/* The text for bytes in or behind a base. If the compiler says that the access goes through another
+ * struct than the base's type has there, the text shows the cast. */
+void rh_expr_text_compose(struct rh_ditypes *types, const struct rh_base *base,
+                          const struct rh_member_query *wanted, struct rh_expr_text *out);
 
-/* Answers by the hint alone: the base has no name. */
-void rh_answer_by_hint(struct rh_ditypes *types, const struct rh_member_query *wanted,
-                       struct rh_answer *out);
+/* The text by the hint alone: the base has no name. */
+void rh_expr_text_by_hint(struct rh_ditypes *types, const struct rh_member_query *wanted,
+                          struct rh_expr_text *out);
 
 #endif

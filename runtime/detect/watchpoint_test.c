@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of the watch against a kernel of our own: which bytes and threads it is asked for, that all
- * that is opened is closed whenever a hold ends, and what is made of a sample.
+ * Tests of the watchpoint against a kernel of our own: which bytes and threads it is asked for,
+ * that all that is opened is closed whenever a pause ends, and what is made of a sample.
  */
 #include "arch/x86_64/syscall.h"
 
 static long fake_syscall(long number, long a, long b, long c, long d, long e, long f);
 #define rt_arch_syscall fake_syscall
-#include "watch.c"
+#include "watchpoint.c"
 #undef rt_arch_syscall
 
 #include <errno.h>
@@ -134,10 +134,10 @@ static int set_up(void **state)
 {
     (void)state;
     memset(&kernel, 0, sizeof kernel);
-    memset(&watch, 0, sizeof watch);
+    memset(&watchpoint, 0, sizeof watchpoint);
     clear_fakes(0, FAKES);
     charged = 0;
-    atomic_store(&watch.is_possible, true);
+    atomic_store(&watchpoint.is_possible, true);
     for (int i = 0; i < 4; i++) {
         fakes[i].id = (uint32_t)i + 1;
         fakes[i].parent = i > 0;
@@ -149,7 +149,7 @@ static int set_up(void **state)
 
 static void assert_nothing_left(void)
 {
-    assert_int_equal(atomic_load(&watch.state), IDLE);
+    assert_int_equal(atomic_load(&watchpoint.state), IDLE);
     assert_int_equal(kernel.opened, kernel.closed);
     assert_int_equal(kernel.mapped, 0);
 }
@@ -170,8 +170,8 @@ static void test_all_others_are_watched(void **state)
 {
     (void)state;
     atomic_store(&fakes[3].state, RT_THREAD_ENDED);
-    assert_true(rt_watch_ask(&fakes[1], 0x1000, 8));
-    assert_false(rt_watch_ask(&fakes[2], 0x1000, 8)); /* one at a time */
+    assert_true(rt_watchpoint_ask(&fakes[1], 0x1000, 8));
+    assert_false(rt_watchpoint_ask(&fakes[2], 0x1000, 8)); /* one at a time */
     take_turn();
     assert_int_equal(kernel.opened, 2);
     assert_int_equal(kernel.tids[0], 1000);
@@ -184,7 +184,7 @@ static void test_all_others_are_watched(void **state)
     assert_true(kernel.attr.disabled && kernel.attr.exclude_kernel && !kernel.attr.inherit);
     assert_int_equal(kernel.attr.sigtrap, 0);
     struct rt_witness writer;
-    assert_false(rt_watch_end(true, &writer)); /* nobody wrote */
+    assert_false(rt_watchpoint_end(true, &writer)); /* nobody wrote */
     take_turn();
     assert_nothing_left();
     assert_int_equal(charged, 2000); /* two turns */
@@ -194,16 +194,16 @@ static void test_a_hold_may_end_at_any_moment(void **state)
 {
     (void)state;
     struct rt_witness writer;
-    assert_true(rt_watch_ask(&fakes[0], 0x1000, 8));
-    assert_false(rt_watch_end(true, &writer)); /* before the watcher woke up */
+    assert_true(rt_watchpoint_ask(&fakes[0], 0x1000, 8));
+    assert_false(rt_watchpoint_end(true, &writer)); /* before the watcher woke up */
     assert_nothing_left();
     assert_int_equal(kernel.opened, 0);
-    assert_true(rt_watch_ask(&fakes[0], 0x1000, 8));
-    atomic_store(&watch.state, ARMING); /* while it arms */
+    assert_true(rt_watchpoint_ask(&fakes[0], 0x1000, 8));
+    atomic_store(&watchpoint.state, ARMING); /* while it arms */
     arm();
-    assert_false(rt_watch_end(true, &writer));
-    assert_int_equal(atomic_load(&watch.state), OVER);
-    assert_false(rt_watch_ask(&fakes[0], 0x1000, 8));
+    assert_false(rt_watchpoint_end(true, &writer));
+    assert_int_equal(atomic_load(&watchpoint.state), OVER);
+    assert_false(rt_watchpoint_ask(&fakes[0], 0x1000, 8));
     take_turn();
     assert_nothing_left();
     assert_int_equal(kernel.opened, 3);
@@ -214,17 +214,17 @@ static void test_a_kernel_that_does_not_lend(void **state)
     (void)state;
     struct rt_witness writer;
     kernel.refusal = -EACCES;
-    assert_true(rt_watch_ask(&fakes[0], 0x1000, 8));
+    assert_true(rt_watchpoint_ask(&fakes[0], 0x1000, 8));
     take_turn();
-    assert_false(rt_watch_end(true, &writer));
+    assert_false(rt_watchpoint_end(true, &writer));
     take_turn();
     assert_nothing_left();
     kernel.refusal = 0;
     kernel.seccomp = 2; /* a filter might kill: nothing is asked */
-    assert_true(rt_watch_ask(&fakes[0], 0x1000, 8));
+    assert_true(rt_watchpoint_ask(&fakes[0], 0x1000, 8));
     take_turn();
     assert_int_equal(kernel.opened, 0);
-    assert_false(rt_watch_end(true, &writer));
+    assert_false(rt_watchpoint_end(true, &writer));
     take_turn();
     assert_nothing_left();
 }
@@ -248,10 +248,10 @@ static void test_a_sample(void **state)
 {
     (void)state;
     struct rt_witness writer = {0};
-    assert_true(rt_watch_ask(&fakes[0], 0x1000, 8));
+    assert_true(rt_watchpoint_ask(&fakes[0], 0x1000, 8));
     take_turn();
     write_sample(kernel.memory[1]);
-    assert_true(rt_watch_end(true, &writer));
+    assert_true(rt_watchpoint_end(true, &writer));
     assert_int_equal(writer.thread, 3);
     assert_int_equal(writer.parent, 1);
     assert_int_equal(writer.frame_count, 2); /* the bytes of the stack were there */
@@ -273,7 +273,7 @@ static void test_samples_that_make_no_sense(void **state)
     for (int i = 0; i < 5; i++) {
         struct rt_witness writer = {0};
         set_up(NULL);
-        assert_true(rt_watch_ask(&fakes[0], 0x1000, 8));
+        assert_true(rt_watchpoint_ask(&fakes[0], 0x1000, 8));
         take_turn();
         write_sample(kernel.memory[0]);
         struct sample *s = (void *)(kernel.memory[0] + PAGE);
@@ -285,7 +285,7 @@ static void test_samples_that_make_no_sense(void **state)
             s->stack_filled = STACK_BYTES + 8;
         else if (i == 3)
             s->pid = OWN_PID + 1;
-        assert_int_equal(rt_watch_end(true, &writer), i == 4);
+        assert_int_equal(rt_watchpoint_end(true, &writer), i == 4);
         take_turn();
         assert_nothing_left();
     }
@@ -295,14 +295,14 @@ static void test_after_fork(void **state)
 {
     (void)state;
     struct rt_witness writer;
-    assert_true(rt_watch_ask(&fakes[0], 0x1000, 8));
+    assert_true(rt_watchpoint_ask(&fakes[0], 0x1000, 8));
     take_turn();
     int opened = kernel.opened;
-    rt_watch_after_fork();
-    assert_false(rt_watch_ask(&fakes[0], 0x1000, 8)); /* until there is a watcher */
-    atomic_store(&watch.is_possible, true);
-    assert_true(rt_watch_ask(&fakes[0], 0x1000, 8));
-    assert_false(rt_watch_end(true, &writer));
+    rt_watchpoint_after_fork();
+    assert_false(rt_watchpoint_ask(&fakes[0], 0x1000, 8)); /* until there is a watcher */
+    atomic_store(&watchpoint.is_possible, true);
+    assert_true(rt_watchpoint_ask(&fakes[0], 0x1000, 8));
+    assert_false(rt_watchpoint_end(true, &writer));
     assert_int_equal(kernel.closed, 0); /* they are the parent's */
     for (int i = 0; i < opened; i++)
         free(kernel.memory[i]);
@@ -319,5 +319,5 @@ int main(void)
         cmocka_unit_test_setup(test_samples_that_make_no_sense, set_up),
         cmocka_unit_test_setup(test_after_fork, set_up),
     };
-    return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("watchpoint", tests, NULL, NULL);
 }

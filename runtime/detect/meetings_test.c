@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of dynamic context inference: what is seen of two sites, and that an access is found among
+ * Tests of meetings: what is seen of two sites, and that an access is found among
  * the last ones of the other site wherever the two overlap.
  */
-#include "context.c"
+#include "meetings.c"
 
 #include "detect/fakes_testing.h"
 
 #include <pthread.h>
 #include <string.h>
 
-static struct rt_context context;
+static struct rt_meetings meetings;
 
 static int set_up(void **state)
 {
     (void)state;
-    memset(&context, 0, sizeof context);
+    memset(&meetings, 0, sizeof meetings);
     clear_fakes(0, FAKES);
     for (uint32_t i = 0; i < FAKES; i++)
         fakes[i].id = i + 1;
@@ -26,14 +26,14 @@ static uint32_t note(enum rt_side side, uint32_t thread, uintptr_t address, uint
 {
     struct rt_access a = {.kind = RH_ACCESS_WRITE, .address = address, .size = size};
     enum rt_side other = side == RT_SIDE_FIRST ? RT_SIDE_SECOND : RT_SIDE_FIRST;
-    return rt_context_note(&context, side, other, &fakes[thread], &a);
+    return rt_meetings_note(&meetings, side, other, &fakes[thread], &a);
 }
 
 /* Of a candidate whose two sites are one. */
 static uint32_t note_same(uint32_t thread, uintptr_t address, uint64_t size)
 {
     struct rt_access a = {.kind = RH_ACCESS_WRITE, .address = address, .size = size};
-    return rt_context_note(&context, RT_SIDE_FIRST, RT_SIDE_FIRST, &fakes[thread], &a);
+    return rt_meetings_note(&meetings, RT_SIDE_FIRST, RT_SIDE_FIRST, &fakes[thread], &a);
 }
 
 static void test_stages(void **state)
@@ -87,16 +87,16 @@ static void test_overlaps(void **state)
 /* As many as there are slots are kept, and of wide accesses the last few. */
 static void test_what_is_kept(void **state)
 {
-    for (uint32_t i = 0; i < RT_CONTEXT_SLOTS; i++)
+    for (uint32_t i = 0; i < RT_MEETINGS_SLOTS; i++)
         note(RT_SIDE_FIRST, 0, 0x1000 + i * 8, 8);
-    for (uint32_t i = 0; i < RT_CONTEXT_SLOTS; i++)
+    for (uint32_t i = 0; i < RT_MEETINGS_SLOTS; i++)
         assert_true(note(RT_SIDE_SECOND, 1, 0x1000 + i * 8, 8) & RH_SEEN_MEET);
     set_up(state);
-    for (uint32_t i = 0; i < 2 * RT_CONTEXT_WIDE; i++)
+    for (uint32_t i = 0; i < 2 * RT_MEETINGS_WIDE; i++)
         note(RT_SIDE_FIRST, 0, 0x10000 + i * 0x1000, 0x1000);
-    for (uint32_t i = 0; i < 2 * RT_CONTEXT_WIDE; i++)
+    for (uint32_t i = 0; i < 2 * RT_MEETINGS_WIDE; i++)
         assert_int_equal((note(RT_SIDE_SECOND, 1, 0x10000 + i * 0x1000, 4) & RH_SEEN_MEET) != 0,
-                         i >= RT_CONTEXT_WIDE);
+                         i >= RT_MEETINGS_WIDE);
 }
 
 static void test_extremes(void **state)
@@ -149,5 +149,5 @@ int main(void)
         CASE(test_stages),       CASE(test_one_site), CASE(test_one_side),     CASE(test_overlaps),
         CASE(test_what_is_kept), CASE(test_extremes), CASE(test_many_threads),
     };
-    return cmocka_run_group_tests_name("context", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("meetings", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who writes: see watch.h. What paused threads call runs in hooks: no lock, no libc. */
-#include "watch.h"
+/* Who writes: see watchpoint.h. What paused threads call runs in hooks: no lock, no libc. */
+#include "watchpoint.h"
 
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -21,7 +21,7 @@
 enum { WATCHED = 32, PAGE = 4096, STACK_BYTES = 8192, MAPPED = 5 * PAGE };
 
 /*
- * One watch at a time:
+ * One watchpoint at a time:
  *   IDLE -> FILLING -> WANTED, by who asks
  *   WANTED -> ARMING -> ARMED, by the watcher
  *   ARMED -> READING -> OVER, or from ARMING to OVER, or from WANTED to IDLE, by who has asked
@@ -36,13 +36,13 @@ static struct {
     uint32_t length;
     int32_t tid; /* of who asks */
     uint32_t count;
-    uint32_t turn; /* where the next watch begins among the threads */
+    uint32_t turn; /* where the next watchpoint begins among the threads */
     struct event {
         int fd;
         uint32_t thread, parent;
         const uint8_t *mapped;
     } events[WATCHED];
-} watch;
+} watchpoint;
 
 /* --- the kernel --- */
 
@@ -67,8 +67,8 @@ static int open_event(int32_t tid)
         .type = PERF_TYPE_BREAKPOINT,
         .size = sizeof attr,
         .bp_type = HW_BREAKPOINT_W,
-        .bp_addr = watch.address,
-        .bp_len = watch.length,
+        .bp_addr = watchpoint.address,
+        .bp_len = watchpoint.length,
         .sample_period = 1,
         .sample_type =
             PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
@@ -108,33 +108,33 @@ static bool arm_thread(struct rt_thread *t, void *arg)
 {
     struct round *round = arg;
     int32_t tid = t->tid;
-    if (atomic_load(&t->state) != RT_THREAD_RUNNING || tid <= 0 || tid == watch.tid)
+    if (atomic_load(&t->state) != RT_THREAD_RUNNING || tid <= 0 || tid == watchpoint.tid)
         return true;
     if (round->seen++ < round->skip)
         return true;
-    struct event *e = &watch.events[watch.count];
+    struct event *e = &watchpoint.events[watchpoint.count];
     e->thread = t->id;
     e->parent = t->parent;
-    watch.count += open_mapped(e, tid);
-    return watch.count < WATCHED && atomic_load(&watch.state) == ARMING;
+    watchpoint.count += open_mapped(e, tid);
+    return watchpoint.count < WATCHED && atomic_load(&watchpoint.state) == ARMING;
 }
 
-/* Where there are more threads than events, each watch begins behind the last one. */
+/* Where there are more threads than events, each watchpoint begins behind the last one. */
 static void arm(void)
 {
-    struct round round = {.skip = watch.turn};
-    watch.count = 0;
+    struct round round = {.skip = watchpoint.turn};
+    watchpoint.count = 0;
     rt_thread_each(arm_thread, &round);
-    watch.turn = watch.count == WATCHED ? watch.turn + WATCHED : 0;
+    watchpoint.turn = watchpoint.count == WATCHED ? watchpoint.turn + WATCHED : 0;
 }
 
 static void disarm(void)
 {
-    for (uint32_t i = 0; i < watch.count; i++) {
-        rt_unmap((void *)(uintptr_t)watch.events[i].mapped, MAPPED);
-        rt_sys_close(watch.events[i].fd);
+    for (uint32_t i = 0; i < watchpoint.count; i++) {
+        rt_unmap((void *)(uintptr_t)watchpoint.events[i].mapped, MAPPED);
+        rt_sys_close(watchpoint.events[i].fd);
     }
-    watch.count = 0;
+    watchpoint.count = 0;
 }
 
 /* Processor time of the watcher's own. */
@@ -150,16 +150,16 @@ static void take_turn(void)
 {
     uint64_t began = used_ns();
     uint32_t state = WANTED;
-    if (atomic_compare_exchange_strong(&watch.state, &state, ARMING)) {
+    if (atomic_compare_exchange_strong(&watchpoint.state, &state, ARMING)) {
         if (!is_filtered())
             arm();
         uint32_t arming = ARMING;
-        atomic_compare_exchange_strong(&watch.state, &arming, ARMED);
+        atomic_compare_exchange_strong(&watchpoint.state, &arming, ARMED);
         state = OVER;
     }
-    if (atomic_load(&watch.state) == OVER) {
+    if (atomic_load(&watchpoint.state) == OVER) {
         disarm();
-        atomic_store(&watch.state, IDLE);
+        atomic_store(&watchpoint.state, IDLE);
     }
     rt_meter_charge(RT_METER_HOOKS, used_ns() - began);
 }
@@ -169,17 +169,17 @@ static int serve(void *arg)
     (void)arg;
     if (rt_arch_syscall(SYS_close_range, 0, UINT32_MAX, 0, 0, 0, 0) != 0)
         return 0;
-    atomic_store(&watch.is_possible, true);
+    atomic_store(&watchpoint.is_possible, true);
     for (;;) {
-        uint32_t state = atomic_load(&watch.state);
+        uint32_t state = atomic_load(&watchpoint.state);
         if (state == WANTED || state == OVER)
             take_turn();
         else
-            rt_sys_futex_wait(&watch.state, state, -1);
+            rt_sys_futex_wait(&watchpoint.state, state, -1);
     }
 }
 
-void rt_watch_start(void)
+void rt_watchpoint_start(void)
 {
     static char *stack;
     if (rt_options.values && rt_options.watch)
@@ -188,17 +188,17 @@ void rt_watch_start(void)
 
 /* --- paused threads --- */
 
-bool rt_watch_ask(const struct rt_thread *self, uintptr_t address, uint64_t size)
+bool rt_watchpoint_ask(const struct rt_thread *self, uintptr_t address, uint64_t size)
 {
     uint32_t idle = IDLE;
-    if (!atomic_load(&watch.is_possible) ||
-        !atomic_compare_exchange_strong(&watch.state, &idle, FILLING))
+    if (!atomic_load(&watchpoint.is_possible) ||
+        !atomic_compare_exchange_strong(&watchpoint.state, &idle, FILLING))
         return false;
-    watch.address = address;
-    watch.length = part_of(address, size);
-    watch.tid = self->tid;
-    atomic_store(&watch.state, WANTED);
-    rt_sys_futex_wake(&watch.state, 1);
+    watchpoint.address = address;
+    watchpoint.length = part_of(address, size);
+    watchpoint.tid = self->tid;
+    atomic_store(&watchpoint.state, WANTED);
+    rt_sys_futex_wake(&watchpoint.state, 1);
     return true;
 }
 
@@ -235,30 +235,30 @@ static bool read_event(const struct event *e, struct rt_witness *writer)
 
 static bool read_events(struct rt_witness *writer)
 {
-    for (uint32_t i = 0; i < watch.count; i++)
-        if (read_event(&watch.events[i], writer))
+    for (uint32_t i = 0; i < watchpoint.count; i++)
+        if (read_event(&watchpoint.events[i], writer))
             return true;
     return false;
 }
 
-bool rt_watch_end(bool wanted, struct rt_witness *writer)
+bool rt_watchpoint_end(bool wanted, struct rt_witness *writer)
 {
     uint32_t wanted_still = WANTED, arming = ARMING, armed = ARMED;
-    if (atomic_compare_exchange_strong(&watch.state, &wanted_still, IDLE))
+    if (atomic_compare_exchange_strong(&watchpoint.state, &wanted_still, IDLE))
         return false;
     bool seen = false;
-    if (!atomic_compare_exchange_strong(&watch.state, &arming, OVER) &&
-        atomic_compare_exchange_strong(&watch.state, &armed, READING)) {
+    if (!atomic_compare_exchange_strong(&watchpoint.state, &arming, OVER) &&
+        atomic_compare_exchange_strong(&watchpoint.state, &armed, READING)) {
         seen = wanted && read_events(writer);
-        atomic_store(&watch.state, OVER);
+        atomic_store(&watchpoint.state, OVER);
     }
-    rt_sys_futex_wake(&watch.state, 1);
+    rt_sys_futex_wake(&watchpoint.state, 1);
     return seen;
 }
 
-void rt_watch_after_fork(void)
+void rt_watchpoint_after_fork(void)
 {
-    watch.count = 0; /* what is mapped of events is not copied */
-    atomic_store(&watch.is_possible, false);
-    atomic_store(&watch.state, IDLE);
+    watchpoint.count = 0; /* what is mapped of events is not copied */
+    atomic_store(&watchpoint.is_possible, false);
+    atomic_store(&watchpoint.state, IDLE);
 }

@@ -2,7 +2,7 @@
 /*
  * Puts bases and paths together to expressions.
  */
-#include "ir/names/expr_answer.h"
+#include "ir/names/expr_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +104,7 @@ static void print_cast(const struct rh_base *base, const struct rh_member_path *
 }
 
 /* Takes the text if it is one and none was taken yet. */
-static void offer(struct rh_answer *out, enum rh_rank rank, struct rh_strbuf *text)
+static void offer(struct rh_expr_text *out, enum rh_rank rank, struct rh_strbuf *text)
 {
     if (out->rank == RH_RANK_NONE && text->len > 0 && text->len <= RH_TEXT_MAX) {
         out->rank = rank;
@@ -143,8 +143,8 @@ static bool can_cast(const struct rh_base *base, const struct rh_member_query *w
            wanted->term_count == 0 && wanted->offset == wanted->hint.offset;
 }
 
-static void answer_cast(const struct rh_base *base, const struct rh_member_query *wanted,
-                        const struct rh_member_path *path, struct rh_answer *out)
+static void put_cast(const struct rh_base *base, const struct rh_member_query *wanted,
+                     const struct rh_member_path *path, struct rh_expr_text *out)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
 
@@ -159,19 +159,19 @@ static void answer_cast(const struct rh_base *base, const struct rh_member_query
     rh_strbuf_release(&text);
 }
 
-void rh_answer_by_hint(struct rh_ditypes *types, const struct rh_member_query *wanted,
-                       struct rh_answer *out)
+void rh_expr_text_by_hint(struct rh_ditypes *types, const struct rh_member_query *wanted,
+                          struct rh_expr_text *out)
 {
     static const struct rh_base nothing = {.kind = RH_BASE_NONE};
     struct rh_member_path path;
 
-    *out = (struct rh_answer){.rank = RH_RANK_NONE};
+    *out = (struct rh_expr_text){.rank = RH_RANK_NONE};
     if (wanted->hint.kind != RH_HINT_NONE && find_hinted(types, wanted, &path))
-        answer_cast(&nothing, wanted, &path, out);
+        put_cast(&nothing, wanted, &path, out);
 }
 
-static void answer_path(const struct rh_base *base, const struct rh_member_path *path,
-                        enum rh_member_fit fit, struct rh_answer *out)
+static void put_path(const struct rh_base *base, const struct rh_member_path *path,
+                     enum rh_member_fit fit, struct rh_expr_text *out)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
 
@@ -188,13 +188,13 @@ static void answer_path(const struct rh_base *base, const struct rh_member_path 
     rh_strbuf_release(&text);
 }
 
-void rh_answer_compose(struct rh_ditypes *types, const struct rh_base *base,
-                       const struct rh_member_query *wanted, struct rh_answer *out)
+void rh_expr_text_compose(struct rh_ditypes *types, const struct rh_base *base,
+                          const struct rh_member_query *wanted, struct rh_expr_text *out)
 {
     struct rh_member_path path;
     enum rh_member_fit fit;
 
-    *out = (struct rh_answer){.rank = RH_RANK_NONE};
+    *out = (struct rh_expr_text){.rank = RH_RANK_NONE};
     fit = base->kind == RH_BASE_OBJECT
               ? rh_member_path_in_object(types, base->type, wanted, &path)
               : rh_member_path_behind_pointer(types, base->type, wanted, &path);
@@ -205,11 +205,11 @@ void rh_answer_compose(struct rh_ditypes *types, const struct rh_base *base,
         bool is_known = find_hinted(types, wanted, &hinted);
 
         if (is_known)
-            answer_cast(base, wanted, &hinted, out);
+            put_cast(base, wanted, &hinted, out);
         /* LLVM's own names of C++ types cannot be looked up; that proves nothing. */
         if (is_known || wanted->hint.kind != RH_HINT_LLVM)
             return;
     }
     if (fit != RH_FIT_WRONG)
-        answer_path(base, &path, fit, out);
+        put_path(base, &path, fit, out);
 }
