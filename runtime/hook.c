@@ -8,6 +8,8 @@
 #include "opaque.h"
 #include "sys.h"
 
+_Atomic bool rt_hook_scout_muted;
+
 static bool orders_threads(uint8_t access)
 {
     return access != RH_ACCESS_READ && access != RH_ACCESS_WRITE;
@@ -34,9 +36,10 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
                  const struct rh_hook_frame *frame)
 {
     const struct rt_image *r = image->runtime;
+    bool is_muted = atomic_load_explicit(&rt_hook_scout_muted, memory_order_relaxed);
     for (uint32_t s = key->first_site; s < key->first_site + key->site_count; s++) {
         uint8_t users = __atomic_load_n(&r->site_armed[s], __ATOMIC_RELAXED);
-        if (!users)
+        if (!users || (users == RT_KEYS_SCOUT && is_muted))
             continue;
         const struct rh_site_record *site = &image->sites[s];
         if (rt_unlikely(self->in_hook > 1) && !orders_threads(site->access)) {

@@ -53,19 +53,29 @@ struct writer {
     int mem; /* /proc/self/mem, or -1 when the pages themselves are writable */
 };
 
-static bool writer_open(struct writer *w, struct rt_image *image)
+static bool open_memory(struct writer *w)
 {
+    w->mem = (int)rt_sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+    return w->mem >= 0;
+}
+
+/* To make all of an image's text writable takes as long as to write hundreds of bytes one by one. */
+static bool writer_open(struct writer *w, struct rt_image *image, bool has_few)
+{
+    static _Atomic bool can_sync; /* asked first: a byte written cannot be unseen */
     size_t size = image->text_high - image->text_low;
     w->image = image;
     w->mem = -1;
-    if (rt_sys_sync_cores() != 0) { /* asked first: a byte written cannot be unseen */
+    if (!atomic_load(&can_sync) && rt_sys_sync_cores() != 0) {
         refuse(RH_LOSS_KEY_CORES_NOT_SYNCED);
         return false;
     }
+    atomic_store(&can_sync, true);
+    if (has_few && open_memory(w))
+        return true;
     if (rt_sys_mprotect((void *)image->text_low, size, image->text_protection | PROT_WRITE) == 0)
         return true;
-    w->mem = (int)rt_sys_open("/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
-    if (w->mem >= 0)
+    if (open_memory(w))
         return true;
     refuse(RH_LOSS_KEY_TEXT_READ_ONLY);
     return false;
@@ -216,10 +226,11 @@ static bool prepare(struct rt_image *r)
 static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, enum rt_keys_user user,
                 bool on)
 {
+    enum { FEW = 256 };
     struct writer w;
     if (!r->image || !r->place_count)
         return true;
-    if (!prepare(r) || !writer_open(&w, r))
+    if (!prepare(r) || !writer_open(&w, r, count <= FEW))
         return false;
     r->image->hook = rt_hook;
     bool good = true;

@@ -166,6 +166,7 @@ struct rh_finding {
 /* How much a run shall look at a site: one row per wish. */
 enum rh_scout_wish {
     RH_SCOUT_USUAL, /* as often as any other */
+    RH_SCOUT_RAN,   /* the same, but earlier runs have seen it: it will run */
     RH_SCOUT_FOCUS, /* it met another without a common lock, and no race is proved yet */
     RH_SCOUT_KNOWN, /* earlier runs have shown enough of it: it is hardly looked at */
 };

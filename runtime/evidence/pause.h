@@ -3,13 +3,14 @@
  * Pausing a thread before an access, and meeting a paused one: collisions.
  *
  * How it works: a paused thread publishes its access in a place of a small table and waits. It
- * performs no acquire meanwhile, not in a signal handler either, since signals are blocked, and the thread that comes to a conflicting access performs none
- * between its hook and that access. So nothing orders the two, whatever synchronisation the program
- * uses, seen by us or not. The thread that comes takes the place over, and with it the witness. In
- * the hook after an atomic only a pause that began before the atomic counts: its thread has
- * acquired nothing since then, but one that paused later may have acquired from the atomic. The
- * paused thread goes on a moment later, so that its own access is the second. While no thread is
- * paused, one that comes looks at one counter.
+ * performs no acquire meanwhile, not in a signal handler either, since signals are blocked, and the
+ * thread that comes to a conflicting access performs none between its hook and that access. So
+ * nothing orders the two, whatever synchronisation the program uses, seen by us or not. The thread
+ * that comes takes the place over, and with it the witness. In the hook after an atomic only a
+ * pause that began before the atomic counts: its thread has acquired nothing since then, but one
+ * that paused later may have acquired from the atomic. The paused thread goes on a moment later, so
+ * that its own access is the second. While no thread is paused, one that comes looks at one
+ * counter.
  */
 #ifndef RH_RUNTIME_PAUSE_H
 #define RH_RUNTIME_PAUSE_H
@@ -17,8 +18,8 @@
 #include "evidence/witness.h"
 
 /*
- * A moment: how many tracks (detect/order.h) and pauses have begun; each takes the next number as it
- * begins. Threads run between the hook before an atomic and the hook after it. Whoever acquires
+ * A moment: how many tracks (detect/order.h) and pauses have begun; each takes the next number as
+ * it begins. Threads run between the hook before an atomic and the hook after it. Whoever acquires
  * from the atomic and then begins a track or a pause takes no smaller number than the moment read
  * before the atomic. So only what has a smaller one was there before the atomic, and is not ordered
  * behind it.
@@ -53,9 +54,9 @@ struct rt_meeting {
 RT_HIDDEN bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side paused,
                              const struct rt_access *a, uint64_t limit, struct rt_meeting *meeting);
 
-/* The next thread in ambush, from place *at on, whose access conflicts. It stays where it is, so that
- * others can collide with it, too: what proves the race is that both were before their accesses at
- * the moment of this call. Start with *at = 0. */
+/* The next thread in ambush, from place *at on, whose access conflicts. It stays where it is, so
+ * that others can collide with it, too: what proves the race is that both were before their
+ * accesses at the moment of this call. Start with *at = 0. */
 RT_HIDDEN bool rt_pause_meet_ambush(const struct rt_thread *self, const struct rt_access *a,
                                     bool writes, uint32_t *at, struct rt_meeting *meeting);
 

@@ -4,6 +4,7 @@
 
 #include "budget.h"
 #include "evidence/depot.h"
+#include "hook.h"
 #include "keys.h"
 #include "lock.h"
 #include "opaque.h"
@@ -42,11 +43,12 @@ enum { AMBUSHES = 8 }; /* in one window */
 
 static struct rt_lock lock; /* of what follows; never taken in a hook */
 static bool is_open;
+static bool is_silent;          /* and no site is on at all */
 static _Atomic bool is_started; /* there has been a window */
 static uint32_t serial;
-static _Atomic bool is_wanted;    /* a thread lies in ambush and waits for a window */
-static _Atomic int32_t turns;     /* ambushes that this window may have yet */
-static _Atomic bool may_be_asked; /* there is enough of the budget for a window */
+static _Atomic uint32_t asked_for; /* enum rt_scout_ambush: a thread waits for a window, and why */
+static _Atomic int32_t turns;      /* ambushes that this window may have yet */
+static _Atomic bool may_be_asked;  /* there is enough of the budget for a window */
 
 /* True for so many callers a window. */
 static bool take_turn(void)
@@ -56,10 +58,11 @@ static bool take_turn(void)
 }
 
 /* True if one will be opened. */
-static bool ask_for_window(void)
+static bool ask_for_window(enum rt_scout_ambush why)
 {
+    uint32_t nobody = RT_AMBUSH_NO;
     if (!atomic_load_explicit(&may_be_asked, memory_order_relaxed) ||
-        atomic_load(&rt_budget_alarm) || atomic_exchange(&is_wanted, true))
+        atomic_load(&rt_budget_alarm) || !atomic_compare_exchange_strong(&asked_for, &nobody, why))
         return false;
     rt_service_wake();
     return true;
@@ -207,7 +210,8 @@ static uint32_t open_now(void)
     uint32_t w = atomic_load_explicit(&window, memory_order_acquire);
     if (rt_likely(!w || !atomic_load_explicit(&rt_budget_slice_over, memory_order_relaxed)))
         return w;
-    atomic_compare_exchange_strong(&window, &w, 0);
+    if (atomic_compare_exchange_strong(&window, &w, 0))
+        atomic_store(&rt_hook_scout_muted, true);
     return 0;
 }
 
@@ -217,15 +221,21 @@ static bool is_on_stack(const struct rt_thread *self, uintptr_t address)
     return address >= self->stack_low && address < self->stack_high;
 }
 
-/* In a window a few accesses are made to wait. Between two, an access that is made now and then has
+/* What comes after a rare access is mostly as rare: of all that, one is enough for some time. In a
+ * window a few accesses are made to wait. Between two, an access that is made now and then has
  * one opened for itself. */
-static void lie_in_ambush(struct rt_thread *self, const struct rt_access *a, uint32_t w)
+static void lie_in_ambush(struct rt_thread *self, const struct rt_access *a, bool is_rare,
+                          uint32_t w)
 {
-    if (!is_plain(a->kind) || !a->size || is_on_stack(self, a->address) ||
-        !rt_scout_sites_wants_ambush(a))
+    if (!is_plain(a->kind) || !a->size || is_on_stack(self, a->address))
         return;
-    if (w ? !take_turn() : !ask_for_window())
+    struct rt_scout *mine = share_of(self);
+    uint16_t now = rt_scout_sites_now();
+    enum rt_scout_ambush why = rt_scout_sites_wants_ambush(a, is_rare && mine->last_rare != now);
+    if (why == RT_AMBUSH_NO || (w ? !take_turn() : !ask_for_window(why)))
         return;
+    if (why == RT_AMBUSH_RARE)
+        mine->last_rare = now;
     if (rt_ambush(self, a) != RT_PAUSE_REFUSED)
         rt_scout_sites_ambushed(a);
 }
@@ -238,8 +248,9 @@ void rt_scout_access(struct rt_thread *self, const struct rt_access *a)
     bool watched = false;
     if (is_ours(self, a)) {
         rt_ambush_meet(self, a);
-        watched = rt_scout_sites_visit(self, a);
-        lie_in_ambush(self, a, w);
+        bool is_rare;
+        watched = rt_scout_sites_visit(self, a, &is_rare);
+        lie_in_ambush(self, a, is_rare, w);
         w = open_now();
     }
     watched &= w != 0;
@@ -294,13 +305,14 @@ void rt_scout_gone(struct rt_thread *self, const struct rt_access *a, uintptr_t 
 
 /* --- windows --- */
 
-static void open_window(uint64_t slice_ns, bool is_narrow)
+static void open_window(uint64_t slice_ns, enum rt_scout_width width)
 {
     rt_sync_need();
     atomic_fetch_add(&rt_memory_live, 1);
-    rt_scout_sites_open(is_narrow);
+    rt_scout_sites_open(width);
     rt_budget_slice(slice_ns);
     is_open = true;
+    is_silent = false;
     atomic_store(&turns, AMBUSHES);
     atomic_store(&may_be_asked, false);
     atomic_fetch_add(&rt_shared()->scout.windows, 1);
@@ -312,8 +324,16 @@ static void close_window(void)
     atomic_store(&window, 0);
     is_open = false;
     rt_scout_sites_close();
+    atomic_store(&rt_hook_scout_muted, false);
     atomic_fetch_sub(&rt_memory_live, 1);
     rt_sync_done();
+}
+
+/* The budget is spent: nothing is left on that a later window could be asked by. */
+static void fall_silent(void)
+{
+    rt_scout_sites_silence();
+    is_silent = true;
 }
 
 /* Half of what can be spared, so that something is left for the next window. */
@@ -354,7 +374,7 @@ void rt_scout_creating(void)
         return;
     rt_lock(&lock);
     if (!is_open && may_open(LEAST_SLICE_NS))
-        open_window(next_slice(), false);
+        open_window(next_slice(), RT_SCOUT_WIDE);
     rt_unlock(&lock);
 }
 
@@ -376,6 +396,7 @@ void rt_scout_tick(void)
 {
     if (!atomic_load(&is_started))
         return;
+    rt_scout_sites_tick();
     rt_lock(&lock);
     bool is_over = !atomic_load(&window) || atomic_load(&rt_budget_slice_over) ||
                    atomic_load(&rt_budget_alarm);
@@ -383,10 +404,15 @@ void rt_scout_tick(void)
         rt_scout_sites_retire();
     if (is_open && (is_over || is_idle()))
         close_window();
-    else if (!is_open && atomic_exchange(&is_wanted, false))
-        open_window(slice_for_one(), false);
+    else if (!is_open && !is_silent && atomic_load(&rt_budget_alarm))
+        fall_silent();
+    else if (!is_open && asked_for)
+        open_window(slice_for_one(), atomic_exchange(&asked_for, RT_AMBUSH_NO) == RT_AMBUSH_RARE
+                                         ? RT_SCOUT_WIDE
+                                         : RT_SCOUT_NARROW);
     else if (!is_open && may_open(REGULAR_SLICE_NS))
-        open_window(next_slice(), rt_scout_sites_have_promise() && serial % 4);
+        open_window(next_slice(),
+                    rt_scout_sites_have_promise() && serial % 4 ? RT_SCOUT_NARROW : RT_SCOUT_USUAL);
     if (!is_open)
         atomic_store(&may_be_asked, may_open(LEAST_SLICE_NS));
     rt_unlock(&lock);
@@ -404,6 +430,7 @@ void rt_scout_after_fork(void)
 {
     atomic_store(&lock.word, 0);
     atomic_store(&window, 0);
+    atomic_store(&rt_hook_scout_muted, false);
     rt_ambush_after_fork();
 }
 

@@ -9,50 +9,95 @@
 #include "shared.h"
 #include "sys.h"
 
-enum { IMAGES = 64, BATCH = 2048 };
+enum { IMAGES = 64 };
 
 /* How a site's visits are counted out. */
 enum {
-    FOCUS_TIMES = 8, /* so many times as often, for a site to focus on */
-    LONE_TIMES = 8,  /* and for one that a single thread has visited: others may come */
-    NEW_THREAD = 16, /* visits that are left when another thread comes */
+    PROMISE_TIMES = 8, /* so many times as often, for a promising site */
+    LONE_TIMES = 8,    /* and for one that a single thread has visited: others may come */
+    NEW_THREAD = 16,   /* visits that are left when another thread comes */
     MOST_BOREDOM = 6,
     KNOWN_VISITS = 64, /* of a site that earlier runs know */
-    COLD = 2,         /* visits in a window that leave a site on when it closes, */
-    COLD_VISITS = 16, /* for so many more until the next opens */
+    CLOSED_VISITS = 2, /* between windows */
+    QUIET = 2,         /* windows that did not see a site, and leave it on when they close */
 };
 
+/* By the runtime's own thread. */
 enum flags {
-    IS_PLAIN = 1,    /* not an atomic or fence, which order threads and are never left out */
-    IS_OFF = 2,      /* visited often enough, until its turn comes again */
-    HAS_NEWS = 4,    /* met another thread since it was armed */
-    HAS_MET = 8,     /* ever did, in this run */
-    IS_SUSPECT = 16, /* and was unordered */
-    IS_HOT = 32,     /* has been worn once, in this run */
-    IS_PROMISING = 64 /* met another without a common lock, in this run or an earlier one */
+    IS_PLAIN = 1, /* not an atomic or fence, which order threads and are never left out */
+    IS_OFF = 2,   /* visited often enough, until its turn comes again */
+    IS_HOT = 4    /* has been worn once, in this run */
+};
+
+/* By hooks; one that is lost comes again. */
+enum seen {
+    HAS_NEWS = 1,     /* met another thread since it was armed */
+    HAS_MET = 2,      /* ever did, in this run */
+    IS_SUSPECT = 4,   /* and was unordered */
+    IS_PROMISING = 8, /* met another without a common lock, in this run or an earlier one */
+    IS_TOLD = 16,     /* that it is worn */
+    IS_RARE = 32      /* when it was visited last, nobody had come for some time */
 };
 
 struct site {
     uint16_t visits; /* since it was armed */
     uint16_t slots;  /* of the threads that came, a bit each */
-    uint8_t flags;
-    uint8_t wish;    /* enum rh_scout_wish */
-    uint8_t sleep;   /* windows until its turn comes again */
-    uint8_t boredom; /* windows in a row that brought nothing */
+    uint16_t last;   /* when it was last visited, or armed; see now */
+    uint8_t flags, seen;
+    uint8_t wish;     /* enum rh_scout_wish */
+    uint8_t sleep;    /* windows until its turn comes again */
+    uint8_t boredom;  /* windows in a row that brought nothing */
+    uint8_t quiet;    /* windows in a row that did not see it */
     uint8_t ambushes; /* in this run */
 };
 
 static struct site *sites_of[IMAGES];
 static _Atomic bool is_open;      /* the window */
-static bool is_narrow;            /* and it is for promising sites alone */
-static _Atomic bool has_promise; /* there are such */
-_Atomic bool rt_scout_sites_worn;
+static enum rt_scout_width width; /* and what it is for */
+static _Atomic bool has_promise;  /* there are promising sites */
+static _Atomic uint16_t now;      /* time in NOW_NS, as the runtime's own thread goes by */
+static uint64_t luck;             /* another in each run */
+
+static struct site *find(struct rh_site_name name)
+{
+    struct site *sites = name.image < IMAGES ? sites_of[name.image] : NULL;
+    return sites ? &sites[name.site] : NULL;
+}
+
+static struct rh_site_name name_of(const struct rt_access *a)
+{
+    const struct rt_image *image = a->image->runtime;
+    return (struct rh_site_name){image->number, a->site};
+}
 
 static struct site *site_of(const struct rt_access *a)
 {
-    const struct rt_image *image = a->image->runtime;
-    struct site *sites = image->number < IMAGES ? sites_of[image->number] : NULL;
-    return sites ? &sites[a->site] : NULL;
+    return find(name_of(a));
+}
+
+/* --- sites to retire --- */
+
+/* To wake the runtime's own thread for each of them would cost more than a few visits. */
+enum { WORN = 1024, WORTH_A_WAKE = 8 };
+
+/* Those that hooks have told of, as words and never 0; what finds no room comes again. */
+static _Atomic uint32_t worn[WORN];
+static _Atomic uint32_t worn_count;
+_Atomic bool rt_scout_sites_worn;
+
+static void tell_worn(struct site *s, struct rh_site_name name)
+{
+    uint32_t at = atomic_load_explicit(&worn_count, memory_order_relaxed);
+    if (s->seen & IS_TOLD || at >= WORN)
+        return;
+    at = atomic_fetch_add(&worn_count, 1);
+    if (at >= WORN)
+        return;
+    s->seen |= IS_TOLD;
+    atomic_store(&worn[at], rh_site_word(name.image, name.site) + 1);
+    atomic_store_explicit(&rt_scout_sites_worn, true, memory_order_relaxed);
+    if (at == WORTH_A_WAKE)
+        rt_service_wake();
 }
 
 /* --- visits --- */
@@ -66,38 +111,33 @@ static uint32_t limit_of(const struct site *s)
 {
     uint32_t limit = (uint32_t)rt_options.scout_visits;
     if (!atomic_load_explicit(&is_open, memory_order_relaxed))
-        return COLD_VISITS;
-    if (s->wish == RH_SCOUT_KNOWN && !(s->flags & IS_PROMISING))
+        return CLOSED_VISITS;
+    if (s->wish == RH_SCOUT_KNOWN && !(s->seen & IS_PROMISING))
         return KNOWN_VISITS;
-    if (s->flags & IS_PROMISING)
-        limit *= FOCUS_TIMES;
+    if (s->seen & IS_PROMISING)
+        limit *= PROMISE_TIMES;
     else if (is_lone(s))
         limit *= LONE_TIMES;
     return limit < UINT16_MAX ? limit : UINT16_MAX;
 }
 
-static void ask_to_retire(void)
+static void note_ran(struct rh_site_name name, const struct site *s)
 {
-    if (!atomic_load_explicit(&rt_scout_sites_worn, memory_order_relaxed) &&
-        !atomic_exchange(&rt_scout_sites_worn, true))
-        rt_service_wake();
-}
-
-static void note_ran(const struct rt_access *a, const struct site *s)
-{
-    const struct rt_image *image = a->image->runtime;
-    if (image->number != 0 || a->site >= RH_SCOUT_SITES)
+    if (name.image != 0 || name.site >= RH_SCOUT_SITES)
         return;
-    _Atomic uint8_t *ran = &rt_shared()->scout.ran[a->site];
-    uint8_t now = is_lone(s) ? RH_RAN_ONE_THREAD : RH_RAN_THREADS;
-    if (atomic_load_explicit(ran, memory_order_relaxed) != now)
-        atomic_store_explicit(ran, now, memory_order_relaxed);
+    _Atomic uint8_t *ran = &rt_shared()->scout.ran[name.site];
+    uint8_t found = is_lone(s) ? RH_RAN_ONE_THREAD : RH_RAN_THREADS;
+    if (atomic_load_explicit(ran, memory_order_relaxed) != found)
+        atomic_store_explicit(ran, found, memory_order_relaxed);
 }
 
-bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a)
+bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a, bool *is_rare)
 {
-    struct site *s = site_of(a);
+    enum { RARE = 2 };
+    struct rh_site_name name = name_of(a);
+    struct site *s = find(name);
     uint16_t slot = (uint16_t)(1u << self->slot % 16);
+    *is_rare = false;
     if (!s)
         return false;
     if (!(s->flags & IS_PLAIN))
@@ -105,40 +145,45 @@ bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *
     uint32_t visits = s->visits, limit = limit_of(s);
     if (rt_unlikely(!(s->slots & slot))) {
         s->slots |= slot;
-        note_ran(a, s);
+        note_ran(name, s);
         limit = limit_of(s);
         if (visits + NEW_THREAD > limit)
             visits = limit > NEW_THREAD ? limit - NEW_THREAD : 0;
+    }
+    uint16_t time = atomic_load_explicit(&now, memory_order_relaxed);
+    if (rt_unlikely(s->last != time)) {
+        *is_rare = (uint16_t)(time - s->last) >= RARE;
+        s->seen = (uint8_t)(*is_rare ? s->seen | IS_RARE : s->seen & ~IS_RARE);
+        s->last = time;
     }
     if (visits < UINT16_MAX)
         s->visits = (uint16_t)(visits + 1);
     if (rt_likely(visits < limit))
         return true;
-    ask_to_retire();
+    tell_worn(s, name);
     return false;
 }
 
-/* A site that may race has more of them. */
-bool rt_scout_sites_wants_ambush(const struct rt_access *a)
+static bool is_lucky(struct rh_site_name name)
+{
+    return (rh_site_word(name.image, name.site) + luck) * 0x9e3779b97f4a7c15ull >> 63;
+}
+
+enum rt_scout_ambush rt_scout_sites_wants_ambush(const struct rt_access *a, bool is_rare)
 {
     enum { PROMISING = 6, OTHERS = 2 };
-    const struct site *s = site_of(a);
-    if (!s || s->wish == RH_SCOUT_KNOWN)
-        return false;
-    if (s->flags & IS_PROMISING)
-        return s->ambushes < PROMISING;
-    return !(s->flags & IS_HOT) && s->visits < 64 && s->ambushes < OTHERS;
+    struct rh_site_name name = name_of(a);
+    const struct site *s = find(name);
+    if (!s)
+        return RT_AMBUSH_NO;
+    if (s->seen & IS_PROMISING)
+        return s->ambushes < PROMISING ? RT_AMBUSH_PROMISING : RT_AMBUSH_NO;
+    return is_rare && s->ambushes < OTHERS && is_lucky(name) ? RT_AMBUSH_RARE : RT_AMBUSH_NO;
 }
 
 void rt_scout_sites_ambushed(const struct rt_access *a)
 {
     site_of(a)->ambushes++;
-}
-
-static struct site *find(struct rh_site_name name)
-{
-    struct site *sites = name.image < IMAGES ? sites_of[name.image] : NULL;
-    return sites ? &sites[name.site] : NULL;
 }
 
 bool rt_scout_sites_is_hot(struct rh_site_name name)
@@ -157,9 +202,9 @@ void rt_scout_sites_news(struct rh_site_name name, enum rt_scout_news news)
     struct site *s = find(name);
     if (s && s->wish == RH_SCOUT_KNOWN && news == RT_SCOUT_PROMISING)
         news = RT_SCOUT_MET; /* a later run may be told otherwise */
-    if (!s || (s->flags & means[news]) == means[news])
+    if (!s || (s->seen & means[news]) == means[news])
         return;
-    s->flags |= means[news];
+    s->seen |= means[news];
     if (news != RT_SCOUT_MET)
         atomic_store_explicit(&has_promise, true, memory_order_relaxed);
 }
@@ -175,18 +220,23 @@ bool rt_scout_sites_wants_witness(const struct rt_access *a)
     const struct site *s = site_of(a);
     if (!s)
         return false;
-    if (s->flags & IS_SUSPECT)
+    if (s->seen & IS_SUSPECT)
         return s->visits <= MANY;
-    return s->visits <= (s->flags & HAS_MET ? SOME : FIRST);
+    return s->visits <= (s->seen & HAS_MET ? SOME : FIRST);
 }
 
 /* --- keys --- */
 
+/* Of an image: its sites, and room for the numbers of those that are switched at once. */
+static uint32_t *batch_of[IMAGES];
+
 static bool make_sites(struct rt_image *image)
 {
     struct site *sites = rt_map(image->site_count * sizeof *sites);
-    if (!sites)
+    uint32_t *batch = rt_map(image->site_count * sizeof *batch);
+    if (!sites || !batch)
         return false;
+    batch_of[image->number] = batch;
     const struct rh_scout *page = &rt_shared()->scout;
     for (uint32_t s = 0; s < image->site_count; s++) {
         uint8_t access = image->image->sites[s].access;
@@ -195,7 +245,7 @@ static bool make_sites(struct rt_image *image)
         if (image->number == 0 && s < RH_SCOUT_SITES)
             sites[s].wish = page->wishes[s];
         if (sites[s].wish == RH_SCOUT_FOCUS) {
-            sites[s].flags |= IS_PROMISING;
+            sites[s].seen = IS_PROMISING;
             atomic_store(&has_promise, true);
         }
     }
@@ -205,20 +255,12 @@ static bool make_sites(struct rt_image *image)
 
 static bool switch_image(struct rt_image *image, bool (*wants)(struct site *), bool on)
 {
-    static uint32_t batch[BATCH];
-    uint32_t count = 0;
-    bool good = true;
+    uint32_t *batch = batch_of[image->number], count = 0;
     struct site *sites = sites_of[image->number];
-    for (uint32_t s = 0; s < image->site_count; s++) {
-        if (!wants(&sites[s]))
-            continue;
-        batch[count++] = s;
-        if (count == BATCH) {
-            good &= rt_keys_sites(image, batch, count, RT_KEYS_SCOUT, on);
-            count = 0;
-        }
-    }
-    return good && (!count || rt_keys_sites(image, batch, count, RT_KEYS_SCOUT, on));
+    for (uint32_t s = 0; s < image->site_count; s++)
+        if (wants(&sites[s]))
+            batch[count++] = s;
+    return !count || rt_keys_sites(image, batch, count, RT_KEYS_SCOUT, on);
 }
 
 /* What this takes is the run's, as everything else that is done for it. False if a key could not be
@@ -241,23 +283,34 @@ static bool orders_threads(struct site *s)
     return !(s->flags & IS_PLAIN);
 }
 
+static bool is_plain_and(const struct site *s, uint8_t off)
+{
+    return (s->flags & (IS_PLAIN | IS_OFF)) == (IS_PLAIN | off);
+}
+
+static void arm(struct site *s)
+{
+    s->visits = 0;
+    s->last = atomic_load_explicit(&now, memory_order_relaxed);
+    s->flags &= (uint8_t)~IS_OFF;
+    s->seen &= (uint8_t) ~(HAS_NEWS | IS_TOLD);
+}
+
 static bool comes_on(struct site *s)
 {
-    if ((s->flags & (IS_PLAIN | IS_OFF)) != (IS_PLAIN | IS_OFF) ||
-        (is_narrow && !(s->flags & IS_PROMISING)))
+    if (!is_plain_and(s, IS_OFF) || (width == RT_SCOUT_NARROW && !(s->seen & IS_PROMISING)))
         return false;
-    if (s->sleep && !is_narrow) {
+    if (s->sleep && width == RT_SCOUT_USUAL) {
         s->sleep--;
         return false;
     }
-    s->visits = 0;
-    s->flags &= (uint8_t) ~(IS_OFF | HAS_NEWS);
+    arm(s);
     return true;
 }
 
 static void rest(struct site *s)
 {
-    bool is_dull = !(s->flags & (HAS_NEWS | IS_PROMISING));
+    bool is_dull = !(s->seen & (HAS_NEWS | IS_PROMISING));
     s->boredom = is_dull ? (uint8_t)(s->boredom + (s->boredom < MOST_BOREDOM)) : 0;
     s->sleep = (uint8_t)((1u << s->boredom) - 1);
     s->flags |= IS_OFF | IS_HOT;
@@ -265,20 +318,27 @@ static void rest(struct site *s)
 
 static bool is_worn(struct site *s)
 {
-    if ((s->flags & (IS_PLAIN | IS_OFF)) != IS_PLAIN || s->visits < limit_of(s))
+    if (!is_plain_and(s, 0) || s->visits < limit_of(s))
         return false;
     rest(s);
     return true;
 }
 
-/* What was hardly visited is not dull: it is only not on while nobody looks. */
+/* What never ran stays, and what runs now and then: it may be the access that others race with. */
+static bool stays(struct site *s)
+{
+    s->quiet = s->visits ? 0 : (uint8_t)(s->quiet + (s->quiet < QUIET));
+    bool is_new = !s->slots && s->wish == RH_SCOUT_USUAL;
+    return is_new || s->quiet == QUIET || (s->visits && s->seen & IS_RARE);
+}
+
 static bool goes_off(struct site *s)
 {
+    if (!is_plain_and(s, 0))
+        return false;
     if (is_worn(s))
         return true;
-    if ((s->flags & (IS_PLAIN | IS_OFF)) != IS_PLAIN)
-        return false;
-    if (s->visits <= COLD) {
+    if (stays(s)) {
         s->visits = 0;
         return false;
     }
@@ -288,18 +348,18 @@ static bool goes_off(struct site *s)
 
 static bool comes_for_company(struct site *s)
 {
-    if ((s->flags & (IS_PLAIN | IS_OFF)) != (IS_PLAIN | IS_OFF) || !is_lone(s) ||
-        s->wish == RH_SCOUT_KNOWN)
+    if (!is_plain_and(s, IS_OFF) || !is_lone(s) || s->wish == RH_SCOUT_KNOWN)
         return false;
-    s->visits = 0;
-    s->flags &= (uint8_t)~IS_OFF;
+    arm(s);
     return true;
 }
 
 /* What orders threads comes first, and what of it cannot be switched on leaves order unseen. */
-void rt_scout_sites_open(bool narrow)
+void rt_scout_sites_open(enum rt_scout_width wanted)
 {
-    is_narrow = narrow;
+    width = wanted;
+    if (!luck)
+        luck = rt_arch_ticks() | 1;
     if (!switch_where(orders_threads, true))
         rt_opaque(RH_OPAQUE_KEYS);
     atomic_store(&is_open, true);
@@ -313,12 +373,61 @@ void rt_scout_sites_close(void)
     switch_where(orders_threads, false);
 }
 
+static bool is_on(struct site *s)
+{
+    if (!is_plain_and(s, 0))
+        return false;
+    s->flags |= IS_OFF;
+    return true;
+}
+
+void rt_scout_sites_silence(void)
+{
+    switch_where(is_on, false);
+}
+
+/* By image, since a batch is of one. */
+static void retire_in(struct rt_image *image, const uint32_t *words, uint32_t count)
+{
+    uint32_t *batch = batch_of[image->number], n = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct rh_site_name name = rh_site_name_of(words[i] - 1);
+        if (words[i] && name.image == image->number && is_worn(find(name)))
+            batch[n++] = name.site;
+    }
+    if (n)
+        rt_keys_sites(image, batch, n, RT_KEYS_SCOUT, false);
+}
+
 void rt_scout_sites_retire(void)
 {
-    switch_where(is_worn, false);
+    int64_t began = rt_sys_thread_ns();
+    static uint32_t words[WORN];
+    uint32_t count = atomic_load(&worn_count);
+    count = count < WORN ? count : WORN;
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = atomic_exchange(&worn[i], 0);
+    atomic_store(&worn_count, 0);
+    for (uint32_t i = 0; i < rt_image_count() && i < IMAGES; i++) {
+        struct rt_image *image = rt_image_at(i);
+        if (image && image->image && sites_of[i])
+            retire_in(image, words, count);
+    }
+    rt_meter_charge(RT_METER_KEYS, (uint64_t)(rt_sys_thread_ns() - began));
 }
 
 void rt_scout_sites_company(void)
 {
     switch_where(comes_for_company, true);
+}
+
+uint16_t rt_scout_sites_now(void)
+{
+    return atomic_load_explicit(&now, memory_order_relaxed);
+}
+
+void rt_scout_sites_tick(void)
+{
+    enum { NOW_NS = 10000000 };
+    atomic_store(&now, (uint16_t)(rt_sys_monotonic_ns() / NOW_NS));
 }

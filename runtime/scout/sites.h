@@ -6,8 +6,10 @@
  * visited often enough in a window goes off, so that hot code costs little; code that runs for the
  * first time is always seen, and a thread that comes to a site for the first time is, too. When the
  * next window opens, a site that met another thread comes back at once; one that brought nothing
- * stays away for more and more windows. What earlier runs have shown comes with the run as wishes
- * (racehive/control.h): a site to focus on has more visits, one to skip stays off.
+ * stays away for more and more windows. A site that a window hardly saw stays on when it closes:
+ * when it runs at last, it is *rare*, and may ask for a window of its own. One that met another
+ * without a common lock is *promising*: some windows are for such sites alone. What earlier runs
+ * have shown comes with the run as wishes (racehive/control.h).
  *
  * Visits are counted without atomic operations: a lost one does not matter.
  */
@@ -18,8 +20,9 @@
 #include "racehive/control.h"
 
 /* True if the access is to be watched: the site has visits left in this window, or the thread is
- * new to it. */
-RT_HIDDEN bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a);
+ * new to it. `*is_rare`: nobody had come for some time. */
+RT_HIDDEN bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a,
+                                    bool *is_rare);
 
 /* What a site has shown. */
 enum rt_scout_news {
@@ -34,21 +37,33 @@ RT_HIDDEN bool rt_scout_sites_is_hot(struct rh_site_name name);
  * hardly run yet. */
 RT_HIDDEN bool rt_scout_sites_wants_witness(const struct rt_access *a);
 
+/* Whether a thread may be paused here once more in this run, and why; and that it was. */
+enum rt_scout_ambush { RT_AMBUSH_NO, RT_AMBUSH_RARE, RT_AMBUSH_PROMISING };
+RT_HIDDEN enum rt_scout_ambush rt_scout_sites_wants_ambush(const struct rt_access *a, bool is_rare);
+RT_HIDDEN void rt_scout_sites_ambushed(const struct rt_access *a);
+
+/* Which sites a window is for. */
+enum rt_scout_width {
+    RT_SCOUT_NARROW, /* promising ones */
+    RT_SCOUT_USUAL,  /* all but those that brought nothing lately */
+    RT_SCOUT_WIDE,   /* all */
+};
 /* There are sites for a narrow window. */
 RT_HIDDEN bool rt_scout_sites_have_promise(void);
 
-/* Whether a thread may be paused here once more in this run, and that it was. */
-RT_HIDDEN bool rt_scout_sites_wants_ambush(const struct rt_access *a);
-RT_HIDDEN void rt_scout_sites_ambushed(const struct rt_access *a);
-
 /* All in one batch per image; not in hooks, and never two at once. */
-RT_HIDDEN void rt_scout_sites_open(bool is_narrow); /* a window opens; narrow: for promising sites alone */
-RT_HIDDEN void rt_scout_sites_close(void);   /* it closes: only what never ran stays armed */
+RT_HIDDEN void rt_scout_sites_open(enum rt_scout_width width);
+RT_HIDDEN void rt_scout_sites_close(void);   /* what hardly ran, or never, stays armed */
+RT_HIDDEN void rt_scout_sites_silence(void); /* and that goes off, too, until the next one opens */
 RT_HIDDEN void rt_scout_sites_retire(void);  /* those that have been visited often enough go off */
 RT_HIDDEN void rt_scout_sites_company(void); /* a thread will begin: what one thread alone wore out
                                                 comes back */
 
-/* Set, and the runtime's own thread woken, when there is a site to retire. */
+/* Time in steps of 10 ms: read anywhere, kept by the runtime's own thread. */
+RT_HIDDEN uint16_t rt_scout_sites_now(void);
+RT_HIDDEN void rt_scout_sites_tick(void);
+
+/* Set when there is a site to retire, and the runtime's own thread woken when there are many. */
 extern RT_HIDDEN _Atomic bool rt_scout_sites_worn;
 
 #endif

@@ -34,14 +34,15 @@ static void mark_pairs(const struct rh_runs_met_vec *list, uint64_t chance, uint
     }
 }
 
-static void mark_sites(const struct rh_runs_site_vec *list, uint8_t *wishes, size_t count)
+static void mark_sites(const struct rh_runs_site_vec *list, bool may_be_known, uint8_t *wishes,
+                       size_t count)
 {
     for (size_t i = 0; i < list->len; i++) {
         const struct rh_runs_site *site = &list->data[i];
-        bool is_known =
-            site->runs >= RH_FOCUS_SITE_RUNS || site->in_threads >= RH_FOCUS_THREAD_RUNS;
-        if (site->number < count && wishes[site->number] == RH_SCOUT_USUAL && is_known)
-            wishes[site->number] = RH_SCOUT_KNOWN;
+        bool is_known = may_be_known && (site->runs >= RH_FOCUS_SITE_RUNS ||
+                                         site->in_threads >= RH_FOCUS_THREAD_RUNS);
+        if (site->number < count && wishes[site->number] == RH_SCOUT_USUAL)
+            wishes[site->number] = is_known ? RH_SCOUT_KNOWN : RH_SCOUT_RAN;
     }
 }
 
@@ -53,10 +54,10 @@ enum rh_status rh_focus_wish(struct rh_runs *runs, uint64_t chance, uint8_t *wis
     enum rh_status status = rh_runs_list_met(runs, &met);
     if (status == RH_OK)
         mark_pairs(&met, chance, wishes, count);
-    if (status == RH_OK && chance % RH_FOCUS_ALL_ONE_IN != 0)
+    if (status == RH_OK)
         status = rh_runs_list_sites(runs, &sites);
     if (status == RH_OK)
-        mark_sites(&sites, wishes, count);
+        mark_sites(&sites, chance % RH_FOCUS_ALL_ONE_IN != 0, wishes, count);
     rh_vec_free(&met);
     rh_vec_free(&sites);
     return status;

@@ -121,14 +121,14 @@ static void sites_are_known_in_most_runs(void **state)
     struct rh_runs *runs = open_in(state);
     show_site(runs, RH_FOCUS_SITE_RUNS - 1, 5, false);
     show_site(runs, RH_FOCUS_THREAD_RUNS - 1, 6, true);
-    assert_wish(runs, KNOWING, 5, RH_SCOUT_USUAL);
-    assert_wish(runs, KNOWING, 6, RH_SCOUT_USUAL);
+    assert_wish(runs, KNOWING, 5, RH_SCOUT_RAN);
+    assert_wish(runs, KNOWING, 6, RH_SCOUT_RAN);
     show_site(runs, 1, 5, false);
     show_site(runs, 1, 6, true);
     assert_wish(runs, KNOWING, 5, RH_SCOUT_KNOWN);
     assert_wish(runs, KNOWING, 6, RH_SCOUT_KNOWN);
-    assert_wish(runs, KNOWING_NOTHING, 5, RH_SCOUT_USUAL);
-    assert_wish(runs, KNOWING_NOTHING, 6, RH_SCOUT_USUAL);
+    assert_wish(runs, KNOWING_NOTHING, 5, RH_SCOUT_RAN);
+    assert_wish(runs, KNOWING_NOTHING, 6, RH_SCOUT_RAN);
     rh_runs_close(runs);
 }
 
