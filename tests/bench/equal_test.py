@@ -267,12 +267,20 @@ class Tables(unittest.TestCase):
         text = self.print(told())
         for row in ("| nbody | racemob, 0.1 | 2 | 1 | 50% | 1 | - | 3 | 3.5 of 3.2 | 1.000 |",
                     "| all | racemob, 0.1 | 2 | 1 | 50% (goal 90%) | 1 | 0 | 3 | 3.5 of 3.2 | - |",
-                    "| nbody | racemob, 0.1 | a.c:8 and a.c:9 | not met | nor under alias |",
-                    "| nbody | racemob, 0.1 | a.c:5 and a.c:6 | not reported |",
-                    "| nbody | racemob, 0.1 | a.c:1 and a.c:2 | found as a.c:1 and a.c:3 |",
+                    "| nbody | a.c:8 and a.c:9 | not met (nor under alias) |",
+                    "| nbody | a.c:5 and a.c:6 | not reported | racemob, 0.1 |",
+                    "| nbody | a.c:1 and a.c:2 | found as a.c:1 and a.c:3 | racemob, 0.1 |",
                     "| nbody | 1,234 | - | - | 7 | 5 | 75% | - | - | - | 2 |",
                     "| nbody | alias | too slow |"):
             self.assertIn(row, text)
+
+    def test_what_one_arm_lost_and_another_found(self):
+        every = told()
+        every[0]["arms"]["racechaser-0.1"] = dict(every[0]["arms"]["racemob-0.1"], lost=[])
+        text = self.print(every)
+        self.assertIn("| nbody | a.c:8 and a.c:9 | not met (nor under alias) | found |", text)
+        self.assertIn("| not reported | racemob, 0.1; racechaser, 0.1 |", text)
+        self.assertNotIn("| nbody | a.c:1 and a.c:2 | found | found |", text)
 
     def test_what_is_not_known_of_a_kernel_is_false(self):
         self.assertIn("| a.c:5 and a.c:6 | false |", self.print(told(false=[race(5, 6)])))
