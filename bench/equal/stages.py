@@ -110,10 +110,11 @@ class Runs:
 
     def __init__(self, path):
         db = connect(path)
-        self.ran = {number for number, in db.execute("SELECT number FROM sites")}
         self.met = {(min(a, b), max(a, b)): (locked, unlocked, unordered) for a, b, locked, unlocked,
                     unordered in db.execute("SELECT first, second, locked, unlocked, unordered "
                                             "FROM met")}
+        # What met ran, too: not every site is counted while it runs.
+        self.ran = {number for number, in db.execute("SELECT number FROM sites")}.union(*self.met)
         self.asked = collections.Counter(
             (min(a, b), max(a, b)) for a, b in db.execute(
                 "SELECT first, second FROM tasks WHERE stage = ? AND outcome IS NOT NULL", (STEER,)))

@@ -151,6 +151,8 @@ class Lost(unittest.TestCase):
     def test_never_on(self):
         self.assertEqual(self.lost(race(10, 11), "INSERT INTO sites VALUES (1)"),
                          ("never on", "a.c:10"))
+        self.assertEqual(self.lost(race(10, 11), "INSERT INTO sites VALUES (1);"
+                                   "INSERT INTO met VALUES (0, 2, 0, 1, 0)").stage, "not met")
 
     def test_not_met(self):
         ran = "INSERT INTO sites VALUES (0), (1)"
