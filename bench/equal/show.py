@@ -135,7 +135,8 @@ def potential_row(t):
     alias, arms = t.get("alias"), t["arms"]
     scouts = [arms.get(name) for name in trial.SCOUTS]
     row = [t["subject"], f"{t['candidates']:,}" if "candidates" in t else NONE]
-    row += [f"{alias[key]:,}" if alias else NONE for key in ("met", "unlocked")]
+    more = " or more" if alias and alias.get("full") else ""
+    row += [f"{alias[key]:,}{more}" if alias else NONE for key in ("met", "unlocked")]
     for arm in scouts:
         row += [f"{arm['met']:,}" if arm else NONE, f"{arm['unlocked']:,}" if arm else NONE,
                 seen_cell(arm)]

@@ -120,6 +120,8 @@ class Runs:
                 "SELECT first, second FROM tasks WHERE stage = ? AND outcome IS NOT NULL", (STEER,)))
         self.suspected = {(min(a, b), max(a, b)) for a, b in db.execute(
             "SELECT first, second FROM candidates WHERE suspected > 0")}
+        # Whether there was no room for more pairs: a loss of include/racehive/control.h.
+        self.full = db.execute("SELECT 1 FROM losses WHERE reason = 'MET_FULL'").fetchone() is not None
         db.close()
 
     def unlocked(self):

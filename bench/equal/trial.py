@@ -184,7 +184,7 @@ class Trial:
             cpu = arm.measure().cpu
             arm.settle()
             self.alias = stages.Runs(arm.store)
-            self.data["alias"] = {"cpu": cpu, "met": len(self.alias.met),
+            self.data["alias"] = {"cpu": cpu, "met": len(self.alias.met), "full": self.alias.full,
                                   "unlocked": len(self.alias.unlocked())}
         except arms.ToolFailed as error:
             self.data["failures"]["alias"] = str(error)
