@@ -19,6 +19,15 @@ def show_race(listed):
     return reports.tools.show(race)
 
 
+def title_of(name):
+    return trial.ARMS[name][0].title
+
+
+def names_of(told):
+    """The arms that were measured."""
+    return [name for name in trial.ARMS if any(name in t["arms"] for t in told)]
+
+
 def arms_of(told):
     """(trial, name of an arm, what it says) in order."""
     return [(t, name, t["arms"][name]) for t in told for name in trial.ARMS if name in t["arms"]]
@@ -31,7 +40,7 @@ def show_share(found, there):
 def score_row(t, name, arm):
     there, found = len(t["tsan"]["races"]), len(arm["found"])
     false = NONE if arm["false"] is None else len(arm["false"])
-    return [t["subject"], trial.ARMS[name][0].title, there, found, show_share(found, there),
+    return [t["subject"], title_of(name), there, found, show_share(found, there),
             len(arm["others"]), false, arm["runs"],
             f"{sum(arm['cpus']):.1f} of {t['tsan']['cpu']:.1f}",
             f"{arm['ratio']:.3f}"]
@@ -42,7 +51,7 @@ def sum_row(told, name):
     mine = [(t, arm) for t, each, arm in arms_of(told) if each == name]
     there = sum(len(t["tsan"]["races"]) for t, _ in mine)
     found = sum(len(arm["found"]) for _, arm in mine)
-    return ["all", trial.ARMS[name][0].title, there, found,
+    return ["all", title_of(name), there, found,
             f"{show_share(found, there)} (goal {trial.ARMS[name][1]:.0%})",
             sum(len(arm["others"]) for _, arm in mine),
             sum(len(arm["false"] or ()) for _, arm in mine), sum(arm["runs"] for _, arm in mine),
@@ -51,13 +60,12 @@ def sum_row(told, name):
 
 
 def print_scores(told):
-    names = [name for name in trial.ARMS if any(name in t["arms"] for t in told)]
     print("Pairs of lines that the runs of ThreadSanitizer report, and how many of them each arm "
           "finds in runs that take as much processor time in all:\n")
     stats.print_table(
         ["subject", "arm", "reported", "found", "share", "others", "false", "runs",
          "processor s", "to native"],
-        [score_row(*each) for each in arms_of(told)] + [sum_row(told, name) for name in names])
+        [score_row(*each) for each in arms_of(told)] + [sum_row(told, name) for name in names_of(told)])
 
 
 def print_stages(told):
@@ -67,33 +75,53 @@ def print_stages(told):
         counts[name].update(lost["stage"] for lost in arm["lost"])
     print("Pairs that each stage lost:\n")
     stats.print_table(["arm", *stages.STAGES],
-                      [[trial.ARMS[name][0].title, *(counts[name][s] for s in stages.STAGES)]
+                      [[title_of(name), *(counts[name][s] for s in stages.STAGES)]
                        for name in counts])
 
 
+def lost_cell(arm, race):
+    """What an arm did with a race that some arm lost."""
+    if arm is None:
+        return NONE
+    for lost in arm["lost"]:
+        if lost["race"] == race:
+            return f"{lost['stage']} ({lost['why']})" if lost["why"] else lost["stage"]
+    return "found"
+
+
 def print_lost(told):
-    rows = [[t["subject"], trial.ARMS[name][0].title, show_race(lost["race"]), lost["stage"],
-             lost["why"]] for t, name, arm in arms_of(told) for lost in arm["lost"]]
+    names, rows = names_of(told), []
+    for t in told:
+        arms = [t["arms"].get(name) for name in names]
+        rows += [[t["subject"], show_race(race), *(lost_cell(arm, race) for arm in arms)]
+                 for race in t["tsan"]["races"]
+                 if any(lost["race"] == race for arm in t["arms"].values() for lost in arm["lost"])]
     if rows:
         print("Which stage lost which pair:\n")
-        stats.print_table(["subject", "arm", "pair", "stage", "more"], rows)
+        stats.print_table(["subject", "pair", *map(title_of, names)], rows)
+
+
+def explain_other(arm, race):
+    """What is known of a race that ThreadSanitizer did not report."""
+    if arm["false"] is None:
+        return "not reported"
+    return "false" if race in arm["false"] else "known, not reported"
 
 
 def print_others(told):
-    """What ThreadSanitizer did not report: in a kernel false if it is not among the known races."""
-    rows = []
+    """What ThreadSanitizer did not report, and what it reports at another line. In a kernel all races
+    are known, and others are false."""
+    finders = collections.defaultdict(list)
     for t, name, arm in arms_of(told):
-        title = trial.ARMS[name][0].title
-        false = {results.as_race(race) for race in arm["false"] or ()}
-        rows += [[t["subject"], title, show_race(race),
-                  "false" if results.as_race(race) in false else
-                  "not reported" if arm["false"] is None else "known, not reported"]
-                 for race in arm["others"]]
-        rows += [[t["subject"], title, show_race(race), f"found as {show_race(other)}"]
-                 for race, other in arm["moved"]]
-    if rows:
-        print("Pairs that only racehive reports, and pairs found at other lines by inlining:\n")
-        stats.print_table(["subject", "arm", "pair", "what"], rows)
+        for race in arm["others"]:
+            finders[t["subject"], show_race(race), explain_other(arm, race)].append(title_of(name))
+        for race, other in arm["moved"]:
+            finders[t["subject"], show_race(race),
+                    f"found as {show_race(other)}"].append(title_of(name))
+    if finders:
+        print("Pairs that only racehive reports, and pairs that it names by other lines:\n")
+        stats.print_table(["subject", "pair", "what", "arms"],
+                          [[*key, "; ".join(names)] for key, names in finders.items()])
 
 
 def seen_cell(arm):
@@ -107,7 +135,8 @@ def potential_row(t):
     alias, arms = t.get("alias"), t["arms"]
     scouts = [arms.get(name) for name in trial.SCOUTS]
     row = [t["subject"], f"{t['candidates']:,}" if "candidates" in t else NONE]
-    row += [f"{alias[key]:,}" if alias else NONE for key in ("met", "unlocked")]
+    more = " or more" if alias and alias.get("full") else ""
+    row += [f"{alias[key]:,}{more}" if alias else NONE for key in ("met", "unlocked")]
     for arm in scouts:
         row += [f"{arm['met']:,}" if arm else NONE, f"{arm['unlocked']:,}" if arm else NONE,
                 seen_cell(arm)]

@@ -110,15 +110,18 @@ class Runs:
 
     def __init__(self, path):
         db = connect(path)
-        self.ran = {number for number, in db.execute("SELECT number FROM sites")}
         self.met = {(min(a, b), max(a, b)): (locked, unlocked, unordered) for a, b, locked, unlocked,
                     unordered in db.execute("SELECT first, second, locked, unlocked, unordered "
                                             "FROM met")}
+        # What met ran, too: not every site is counted while it runs.
+        self.ran = {number for number, in db.execute("SELECT number FROM sites")}.union(*self.met)
         self.asked = collections.Counter(
             (min(a, b), max(a, b)) for a, b in db.execute(
                 "SELECT first, second FROM tasks WHERE stage = ? AND outcome IS NOT NULL", (STEER,)))
         self.suspected = {(min(a, b), max(a, b)) for a, b in db.execute(
             "SELECT first, second FROM candidates WHERE suspected > 0")}
+        # Whether there was no room for more pairs: a loss of include/racehive/control.h.
+        self.full = db.execute("SELECT 1 FROM losses WHERE reason = 'MET_FULL'").fetchone() is not None
         db.close()
 
     def unlocked(self):

@@ -27,9 +27,10 @@ ARMS = {
     "racechaser-0.1": (bounded("racechaser", 0.1, "a budget of 10 %"), 0.6),
 }
 SCOUTS = ("racemob-0.1", "racemob-0.02")   # those that are compared with the alias analysis
-# With the small load: on real programs it takes a hundred times as long as a native run.
+# With the small load: on real programs it takes a hundred times as long as a native run, and more.
 ALIAS = arms.kind("alias", "keyed", "dynamic alias analysis", scale="small",
                   asked=("--detector=alias",))
+ALIAS_LIMIT = 900   # seconds
 
 
 class Reference:
@@ -177,12 +178,13 @@ class Trial:
         self.progress("alias")
         what = ALIAS._replace(scale="full") if self.subject.kind == "kernel" else ALIAS
         arm = arms.OpenArm(self.options, self.subject, "alias", what)
+        arm.limit = ALIAS_LIMIT
         try:
             arm.open()
             cpu = arm.measure().cpu
             arm.settle()
             self.alias = stages.Runs(arm.store)
-            self.data["alias"] = {"cpu": cpu, "met": len(self.alias.met),
+            self.data["alias"] = {"cpu": cpu, "met": len(self.alias.met), "full": self.alias.full,
                                   "unlocked": len(self.alias.unlocked())}
         except arms.ToolFailed as error:
             self.data["failures"]["alias"] = str(error)

@@ -80,6 +80,7 @@ def end_session(process):
 
 class Arm:
     """A subject by itself, or under a tool that a run has to itself."""
+    limit = RUN_LIMIT
 
     def __init__(self, options, subject, name, what):
         self.options, self.subject, self.name, self.kind = options, subject, name, what
@@ -112,9 +113,9 @@ class Arm:
             process = subprocess.Popen(["bash", "-c", command], env=self.environment(), stdout=file,
                                        stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            return process.wait(RUN_LIMIT)
+            return process.wait(self.limit)
         except subprocess.TimeoutExpired:
-            raise ToolFailed(f"did not end in {RUN_LIMIT} s") from None
+            raise ToolFailed(f"did not end in {self.limit} s") from None
         finally:
             if process.returncode is None:
                 end_session(process)
@@ -232,8 +233,8 @@ class AskedArm(Arm):
 
     def execute(self, command):
         self.ask(command)
-        if not select.select([self.done_fd], [], [], RUN_LIMIT)[0]:
-            raise ToolFailed(f"did not end in {RUN_LIMIT} s")
+        if not select.select([self.done_fd], [], [], self.limit)[0]:
+            raise ToolFailed(f"did not end in {self.limit} s")
         return int(os.read(self.done_fd, 16))
 
     def measure(self):

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import sqlite3
 import sys
 import tempfile
@@ -99,7 +100,7 @@ CREATE TABLE removed (number, location, reason); INSERT INTO removed VALUES (0, 
 STORE = """
 CREATE TABLE sites (number); CREATE TABLE met (first, second, locked, unlocked, unordered);
 CREATE TABLE tasks (first, second, stage, outcome);
-CREATE TABLE candidates (first, second, suspected);
+CREATE TABLE candidates (first, second, suspected); CREATE TABLE losses (reason, count);
 """
 
 
@@ -151,6 +152,8 @@ class Lost(unittest.TestCase):
     def test_never_on(self):
         self.assertEqual(self.lost(race(10, 11), "INSERT INTO sites VALUES (1)"),
                          ("never on", "a.c:10"))
+        self.assertEqual(self.lost(race(10, 11), "INSERT INTO sites VALUES (1);"
+                                   "INSERT INTO met VALUES (0, 2, 0, 1, 0)").stage, "not met")
 
     def test_not_met(self):
         ran = "INSERT INTO sites VALUES (0), (1)"
@@ -172,6 +175,16 @@ class Lost(unittest.TestCase):
         self.assertEqual(self.lost(race(10, 11), "INSERT INTO met VALUES (0, 1, 0, 1, 0);"
                                    "INSERT INTO candidates VALUES (1, 0, 2)").stage,
                          "met, unordered, not proved")
+
+    def test_the_stage_that_validates(self):
+        with open(os.path.join(BENCH, "..", "include", "racehive", "control.h")) as file:
+            listed = re.search(r"enum rh_stage \{(.*?)\}", file.read(), re.S)[1]
+        names = re.findall(r"RH_STAGE_\w+", listed)
+        self.assertEqual(names[stages.STEER], "RH_STAGE_STEER")
+
+    def test_more_met_than_there_is_room_for(self):
+        self.assertFalse(self.runs().full)
+        self.assertTrue(self.runs("INSERT INTO losses VALUES ('MET_FULL', 7)").full)
 
     def test_asked(self):
         asked = "INSERT INTO tasks VALUES (0, 1, 2, 2), (1, 0, 2, 3), (0, 1, 2, NULL);"
@@ -267,12 +280,25 @@ class Tables(unittest.TestCase):
         text = self.print(told())
         for row in ("| nbody | racemob, 0.1 | 2 | 1 | 50% | 1 | - | 3 | 3.5 of 3.2 | 1.000 |",
                     "| all | racemob, 0.1 | 2 | 1 | 50% (goal 90%) | 1 | 0 | 3 | 3.5 of 3.2 | - |",
-                    "| nbody | racemob, 0.1 | a.c:8 and a.c:9 | not met | nor under alias |",
-                    "| nbody | racemob, 0.1 | a.c:5 and a.c:6 | not reported |",
-                    "| nbody | racemob, 0.1 | a.c:1 and a.c:2 | found as a.c:1 and a.c:3 |",
+                    "| nbody | a.c:8 and a.c:9 | not met (nor under alias) |",
+                    "| nbody | a.c:5 and a.c:6 | not reported | racemob, 0.1 |",
+                    "| nbody | a.c:1 and a.c:2 | found as a.c:1 and a.c:3 | racemob, 0.1 |",
                     "| nbody | 1,234 | - | - | 7 | 5 | 75% | - | - | - | 2 |",
                     "| nbody | alias | too slow |"):
             self.assertIn(row, text)
+
+    def test_alias_may_have_seen_more(self):
+        every = told()
+        every[0]["alias"] = {"cpu": 1.0, "met": 9000, "unlocked": 8000, "full": True}
+        self.assertIn("| nbody | 1,234 | 9,000 or more | 8,000 or more | 7 |", self.print(every))
+
+    def test_what_one_arm_lost_and_another_found(self):
+        every = told()
+        every[0]["arms"]["racechaser-0.1"] = dict(every[0]["arms"]["racemob-0.1"], lost=[])
+        text = self.print(every)
+        self.assertIn("| nbody | a.c:8 and a.c:9 | not met (nor under alias) | found |", text)
+        self.assertIn("| not reported | racemob, 0.1; racechaser, 0.1 |", text)
+        self.assertNotIn("| nbody | a.c:1 and a.c:2 | found | found |", text)
 
     def test_what_is_not_known_of_a_kernel_is_false(self):
         self.assertIn("| a.c:5 and a.c:6 | false |", self.print(told(false=[race(5, 6)])))
