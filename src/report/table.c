@@ -75,14 +75,15 @@ void rh_table_addf(struct rh_table *table, enum rh_colour colour, const char *fm
 
 static size_t *measure_columns(const struct rh_table *table)
 {
-    size_t *widths = rh_calloc(table->column_count, sizeof *widths);
-    for (size_t i = 0; i < table->column_count; i++)
+    size_t count = table->column_count;
+    size_t *widths = rh_calloc(count, sizeof *widths);
+    for (size_t i = 0; i < count; i++) {
         widths[i] = measure(table->columns[i].title);
-    for (size_t i = 0; i < table->cells.len; i++) {
-        size_t *width = &widths[i % table->column_count];
-        size_t cell = table->cells.data[i].width;
-        if (cell > *width && cell <= WIDEST_COLUMN)
-            *width = cell;
+        for (size_t at = i; at < table->cells.len; at += count) {
+            size_t cell = table->cells.data[at].width;
+            if (cell > widths[i] && cell <= WIDEST_COLUMN)
+                widths[i] = cell;
+        }
     }
     return widths;
 }

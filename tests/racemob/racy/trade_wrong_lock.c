@@ -7,10 +7,11 @@
 
 enum { TRADES = 50 };
 
+/* The two numbers are apart, or some compilers store both at once, with the line of the first. */
 struct player {
     pthread_mutex_t lock;
-    char name[16];
     long trades;
+    char name[16];
     long coins;
 };
 
