@@ -10,6 +10,7 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/starters.h"
 #include "instrument/keys.h"
 #include "instrument/opaque.h"
 #include "ir/rewrite/rewrite.h"
@@ -27,6 +28,7 @@ struct work {
     struct rh_module *module;
     struct rh_analysis analysis;
     bool analysed;
+    const char *starter; /* what can start threads unseen; NULL: nothing */
     struct rh_sites sites;
     struct rh_rows rows;
     struct rh_keys_result result;
@@ -96,6 +98,19 @@ static void mark_entries(struct work *w)
     }
 }
 
+/* What the program calls that can start threads and is not described, if nothing else can. */
+static const char *find_starter(const struct work *w)
+{
+    const char *starter = w->options->starter;
+    for (uint32_t i = 0; !starter && i < rh_ir_function_count(w->module); i++) {
+        const struct rh_function *fn = rh_ir_function(w->module, i);
+        if (!fn->block_count && fn->value->user_count && rh_starts_threads(fn->name) &&
+            !rh_library_find(fn->name))
+            starter = fn->name;
+    }
+    return starter;
+}
+
 /* Which accesses are sites: those in a candidate, or, if nothing is to be proved, all that are not
  * plainly private. */
 static enum rh_status choose_sites(struct work *w)
@@ -109,6 +124,10 @@ static enum rh_status choose_sites(struct work *w)
         .done = show_phase,
     };
     mark_entries(w);
+    w->starter = find_starter(w);
+    options.outside_starts = w->starter != NULL;
+    if (w->starter)
+        rh_log_step("functions given to code without bitcode may run in threads: %s", w->starter);
     if (strcmp(o->sites, "candidates") == 0)
         analyse(w, &options);
     else if (strcmp(o->sites, "all") == 0)
@@ -168,6 +187,8 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_IMAGE, w->options->type);
     if (w->config_text.len)
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_CONFIG, rh_strbuf_text(&w->config_text));
+    if (w->starter)
+        rh_sidecar_set_meta(writer, RH_SIDECAR_META_STARTER, w->starter);
     for (int s = 0; s < RH_SKIP_COUNT; s++)
         rh_sidecar_set_skipped(writer, rh_skip_name(s), w->analysis.accesses.skipped[s]);
     rh_rows_write(&w->rows, writer);
