@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An OpenMP loop with a reduction done right and one done wrong. */
 // NEEDS: -fopenmp
-// CANDIDATES: misses, __kmpc_fork_call is not known to run the loop in several threads
 #include "program.h"
 
 static int racy, critical;
