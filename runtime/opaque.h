@@ -20,5 +20,8 @@ RT_HIDDEN void rt_opaque_check_images(void);
 /* The calling thread is about to load a library. Nobody tells us when it has, so LIBRARY holds
  * until the thread next checks, unless the name is known to be harmless. */
 RT_HIDDEN void rt_opaque_loading(const char *path);
+/* The calling thread is not loading anything now: it checks what it has loaded, if it has. For
+ * libraries that look for others when they begin. Not in hooks or signal handlers. */
+RT_HIDDEN void rt_opaque_loaded(void);
 
 #endif

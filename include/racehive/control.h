@@ -287,7 +287,9 @@ struct rh_ring {
     X(STREAM, "a stdio stream on a pipe or socket")                                                \
     X(KEYS, "keys of atomic operations could not be switched on")                                  \
     X(THREAD, "a thread that could not be registered")                                             \
-    X(HELPER, "a thread that the C library makes itself, for aio, timers or lookups")
+    X(HELPER, "a thread that the C library makes itself, for aio, timers or lookups")              \
+    X(OPENMP, "OpenMP that is not followed: untied or detached tasks, or a library without tools") \
+    X(CLONE, "a thread made by clone")
 
 enum rh_opaque {
 #define RH_OPAQUE_ENUM(id, name) RH_OPAQUE_##id,

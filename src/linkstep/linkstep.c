@@ -13,6 +13,7 @@
 #include "base/starters.h"
 #include "instrument/keys.h"
 #include "instrument/opaque.h"
+#include "instrument/openmp.h"
 #include "ir/rewrite/rewrite.h"
 #include "linkstep/rows.h"
 #include "store/sidecar.h"
@@ -159,9 +160,13 @@ static enum rh_status write_object(struct work *w)
     rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
                 w->sites.sites.len);
     say_doing("inserting keys");
+    bool is_opaque = o->has_native || rh_opaque_module(w->module) ||
+                     rh_openmp_is_opaque(w->module, o->has_runtime);
+    if (o->has_runtime)
+        rh_openmp_lead(w->module);
     uint32_t(*best)[2] = rh_calloc(BEST_CANDIDATES, sizeof *best);
     const struct rh_keys_facts facts = {
-        .flags = o->has_native || rh_opaque_module(w->module) ? RH_IMAGE_OPAQUE : 0,
+        .flags = is_opaque ? RH_IMAGE_OPAQUE : 0,
         .candidates = (const uint32_t(*)[2])best,
         .candidate_count = rh_rows_best(&w->rows, best, BEST_CANDIDATES),
     };

@@ -24,6 +24,7 @@ struct rh_linkstep {
     uint64_t opt;
     uint64_t pic;
     bool has_native;
+    bool has_runtime;    /* all of it is linked with the object, and finds libraries at run time */
     const char *starter; /* code without bitcode that can start threads, for people; or NULL */
 };
 
