@@ -2,8 +2,6 @@
 /* What makes the process opaque: see opaque.h. */
 #include "opaque.h"
 
-#include "intercept/openmp.h"
-
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 
 static _Atomic uint32_t reasons;
 static _Atomic bool has_openmp; /* LLVM's library */
+static _Atomic bool openmp_is_followed;
 /* Threads that have begun to load a library and not checked since. */
 static _Atomic uint32_t loading;
 static _Thread_local bool is_loading __attribute__((tls_model("initial-exec")));
@@ -22,9 +21,14 @@ void rt_opaque(enum rh_opaque why)
         atomic_fetch_or(&reasons, BIT(why));
 }
 
+void rt_opaque_follow_openmp(bool all)
+{
+    atomic_store(&openmp_is_followed, all);
+}
+
 uint32_t rt_opaque_reasons(void)
 {
-    bool is_unfollowed = atomic_load(&has_openmp) && !rt_openmp_is_followed();
+    bool is_unfollowed = atomic_load(&has_openmp) && !atomic_load(&openmp_is_followed);
     return atomic_load(&reasons) | (atomic_load(&loading) ? BIT(RH_OPAQUE_LIBRARY) : 0) |
            (is_unfollowed ? BIT(RH_OPAQUE_OPENMP) : 0);
 }

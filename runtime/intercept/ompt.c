@@ -28,22 +28,10 @@
 #include "opaque.h"
 #include "sync.h"
 
-static _Atomic bool is_followed;
-
-bool rt_openmp_is_followed(void)
-{
-    return atomic_load_explicit(&is_followed, memory_order_relaxed);
-}
-
 const volatile void *rt_openmp_dependences(void)
 {
     static const uint64_t object[2];
     return object;
-}
-
-void rt_openmp_fork_child(void)
-{
-    atomic_store(&is_followed, false);
 }
 
 #ifndef RT_STATIC
@@ -84,8 +72,8 @@ struct ompt_start_tool_result {
 
 /* --- what we keep in those words --- */
 
-/* Of a region, the number of its team. Of a task: its own number, its parent's, its team's, and
- * whether it depends on others. 0 is nobody. */
+/* Of a region, the number of its team. Of a task that the program creates: its own number, its
+ * parent's, its team's, and whether it depends on others. 0 is nobody. */
 enum { TASK_BITS = 24, TEAM_BITS = 15 };
 enum { TASKS = (1 << TASK_BITS) - 1, TEAMS = (1 << TEAM_BITS) - 1 };
 _Static_assert(2 * TASK_BITS + TEAM_BITS + 1 == 64, "one word for each task");
@@ -95,9 +83,22 @@ struct task {
     bool depends;
 };
 
+/* Regions that a thread is in, one within the other: in each it runs one implicit task and no
+ * other. Their words are left alone, because libomp 19 takes one that is not 0 for a fault when the
+ * thread next waits for dependences. */
+enum { DEEPEST = 16 };
+
+static _Thread_local struct {
+    uint32_t depth;
+    struct task tasks[DEEPEST];
+} implicit __attribute__((tls_model("initial-exec")));
+
+/* What the calling thread knows of a task: one that the program has created, or its own. */
 static struct task read_task(const struct ompt_data *data)
 {
     uint64_t word = data ? data->value : 0;
+    if (!word && implicit.depth && implicit.depth <= DEEPEST)
+        return implicit.tasks[implicit.depth - 1];
     return (struct task){
         .id = word & TASKS,
         .parent = word >> TASK_BITS & TASKS,
@@ -158,14 +159,22 @@ static void end_parallel(struct ompt_data *parallel, struct ompt_data *task, int
     take(TEAM, (uint32_t)parallel->value);
 }
 
-static void tell_implicit_task(int endpoint, struct ompt_data *parallel, struct ompt_data *task,
+/* A thread of a team may tell of the end only when it begins the next region. */
+static void tell_implicit_task(int endpoint, struct ompt_data *parallel, struct ompt_data *data,
                                unsigned size, unsigned index, int flags)
 {
-    (void)size, (void)index, (void)flags;
-    if (endpoint != OMPT_BEGIN || !task)
+    (void)data, (void)size, (void)index, (void)flags;
+    if (endpoint == OMPT_END) {
+        implicit.depth -= implicit.depth > 0;
         return;
+    }
     uint32_t team = parallel ? (uint32_t)parallel->value : 0;
-    write_task(task, (struct task){.id = new_number(&last_task, TASKS), .team = team});
+    if (implicit.depth < DEEPEST)
+        implicit.tasks[implicit.depth] =
+            (struct task){.id = new_number(&last_task, TASKS), .team = team};
+    else
+        rt_opaque(RH_OPAQUE_OPENMP);
+    implicit.depth++;
     take(TEAM, team);
 }
 
@@ -248,7 +257,7 @@ static int initialize(ompt_lookup *lookup, int device, struct ompt_data *tool)
     bool all = set != NULL;
     for (size_t i = 0; all && i < sizeof callbacks / sizeof callbacks[0]; i++)
         all = set(callbacks[i].event, callbacks[i].callback) == OMPT_SET_ALWAYS;
-    atomic_store(&is_followed, all);
+    rt_opaque_follow_openmp(all);
     return 1;
 }
 

@@ -17,8 +17,10 @@ static int alive = 1; /* the kernel clears it when the thread has ended */
 static int count(void *arg)
 {
     int rounds = *(int *)arg;
-    for (int i = 0; i < rounds; i++)
+    for (int i = 0; i < rounds; i++) {
         total += i; // RACE
+        __asm__ volatile("" ::: "memory"); /* or the loop would count in a register */
+    }
     return 0;
 }
 
