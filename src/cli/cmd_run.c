@@ -8,6 +8,7 @@
 #include "campaign/campaign.h"
 #include "cli/cli.h"
 #include "racehive/detectors.h"
+#include "report/images.h"
 #include "report/phrases.h"
 #include "report/report.h"
 #include "report/table.h"
@@ -274,6 +275,17 @@ static enum rh_status show_met(const struct session *s)
     return RH_OK;
 }
 
+/* Which images take part, where that is not all; and why there is nothing to find, if so. */
+static void show_images(const struct session *s, const struct rh_report *made)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    rh_images_describe(s->program, &text);
+    if (!made->candidate_count)
+        rh_images_explain_none(s->sidecar, &text);
+    fputs(rh_strbuf_text(&text), stdout);
+    rh_strbuf_release(&text);
+}
+
 static enum rh_status report(struct session *s, bool *raced)
 {
     struct rh_report made = {0};
@@ -285,6 +297,7 @@ static enum rh_status report(struct session *s, bool *raced)
             rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
         else
             status = show_met(s);
+        show_images(s, &made);
         if (status == RH_OK && s->options->json)
             status = write_json(&made, s->options->json);
     }

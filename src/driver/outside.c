@@ -4,20 +4,21 @@
 
 #include "base/elf.h"
 #include "base/map.h"
+#include "base/needed.h"
 #include "base/starters.h"
 #include "driver/archive.h"
 #include "driver/inputs.h"
 #include "driver/objfile.h"
 
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct search {
     struct rh_ld *ld;
     struct rh_strmap seen;    /* names of libraries */
     struct rh_wordlist queue; /* paths of libraries to look at */
     const char *origin;       /* path of the library being looked at */
-    const char *runpath;      /* where that one looks first; NULL: nowhere */
+    const struct rh_elf *elf; /* of that one */
     const char *symbol;       /* by which threads are started */
     const char *found;        /* the answer */
 };
@@ -95,62 +96,20 @@ static void look_at_object(struct search *s, const char *path)
 
 /* --- shared libraries --- */
 
-static const char *look_in(struct search *s, const char *folder, size_t len, const char *name)
-{
-    static const char origin[] = "$ORIGIN";
-    const char *slash = strrchr(s->origin, '/');
-    char *path;
-    if (len >= sizeof origin - 1 && strncmp(folder, origin, sizeof origin - 1) == 0)
-        path = rh_arena_printf(&s->ld->arena, "%.*s%.*s/%s", slash ? (int)(slash - s->origin) : 1,
-                               slash ? s->origin : ".", (int)(len - (sizeof origin - 1)),
-                               folder + sizeof origin - 1, name);
-    else
-        path = rh_arena_printf(&s->ld->arena, "%.*s/%s", (int)len, folder, name);
-    return access(path, R_OK) == 0 ? path : NULL;
-}
-
-static const char *look_in_list(struct search *s, const char *list, const char *name)
-{
-    const char *path = NULL;
-    while (list && *list && !path) {
-        size_t len = strcspn(list, ":");
-        path = len ? look_in(s, list, len, name) : NULL;
-        list += len + (list[len] == ':');
-    }
-    return path;
-}
-
-/* As the loader would, as far as that is known before the program is installed: where the library
- * itself says, where the link looks, beside it. */
-static const char *find_needed(struct search *s, const char *name)
-{
-    const char *slash = strrchr(s->origin, '/'), *path = look_in_list(s, s->runpath, name);
-    for (size_t i = 0; !path && i < s->ld->library_paths.len; i++)
-        path = look_in(s, s->ld->library_paths.data[i], strlen(s->ld->library_paths.data[i]), name);
-    if (!path && slash)
-        path = look_in(s, s->origin, (size_t)(slash - s->origin), name);
-    return path;
-}
-
 static bool add_needed(const char *name, void *arg)
 {
     struct search *s = arg;
     if (is_described(name) || rh_strmap_has(&s->seen, name))
         return false;
     rh_strmap_put(&s->seen, rh_arena_strdup(&s->ld->arena, name), NULL);
-    const char *path = find_needed(s, name);
+    char *path = rh_needed_path(s->elf, s->origin, name, s->ld->library_paths.data,
+                                s->ld->library_paths.len);
     if (path)
-        rh_vec_push(&s->queue, path);
+        rh_vec_push(&s->queue, rh_arena_strdup(&s->ld->arena, path));
     else
         blame(s, name, "not found");
+    free(path);
     return s->found != NULL;
-}
-
-static bool note_runpath(const char *list, void *arg)
-{
-    struct search *s = arg;
-    s->runpath = rh_arena_strdup(&s->ld->arena, list);
-    return true;
 }
 
 static void look_at_library(struct search *s, const char *path)
@@ -161,9 +120,8 @@ static void look_at_library(struct search *s, const char *path)
         return;
     }
     s->origin = path;
-    s->runpath = NULL;
+    s->elf = &elf;
     look_at_symbols(s, &elf, path);
-    rh_elf_find(&elf, RH_ELF_RUNPATH, note_runpath, s);
     if (!s->found)
         rh_elf_find(&elf, RH_ELF_NEEDED, add_needed, s);
     rh_elf_close(&elf);

@@ -140,6 +140,13 @@ static enum rh_status choose_sites(struct work *w)
     return RH_OK;
 }
 
+/* The runtime stands in front of clone, but needs its other name itself. */
+static bool clones_unseen(const struct rh_module *m)
+{
+    const struct rh_function *fn = rh_ir_find_function(m, "__clone");
+    return fn && !fn->block_count && fn->value->user_count;
+}
+
 static enum rh_status write_object(struct work *w)
 {
     const struct rh_linkstep *o = w->options;
@@ -160,7 +167,7 @@ static enum rh_status write_object(struct work *w)
     rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
                 w->sites.sites.len);
     say_doing("inserting keys");
-    bool is_opaque = o->has_native || rh_opaque_module(w->module) ||
+    bool is_opaque = o->has_native || rh_opaque_module(w->module) || clones_unseen(w->module) ||
                      rh_openmp_is_opaque(w->module, o->has_runtime);
     if (o->has_runtime)
         rh_openmp_lead(w->module);
@@ -182,6 +189,18 @@ static enum rh_status write_object(struct work *w)
 
 /* --- the sidecar --- */
 
+static void set_threads(const struct work *w, struct rh_sidecar_writer *writer)
+{
+    char text[16];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rh_flow_thread_count(w->analysis.flow); i++) {
+        enum rh_thread_kind kind = rh_flow_thread(w->analysis.flow, i)->kind;
+        count += kind != RH_THREAD_MAIN && kind != RH_THREAD_HANDLER;
+    }
+    snprintf(text, sizeof text, "%u", count);
+    rh_sidecar_set_meta(writer, RH_SIDECAR_META_THREADS, text);
+}
+
 static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
                          const struct rh_fs_mapping *bitcode)
 {
@@ -194,6 +213,8 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_CONFIG, rh_strbuf_text(&w->config_text));
     if (w->starter)
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_STARTER, w->starter);
+    if (w->analysed)
+        set_threads(w, writer);
     for (int s = 0; s < RH_SKIP_COUNT; s++)
         rh_sidecar_set_skipped(writer, rh_skip_name(s), w->analysis.accesses.skipped[s]);
     rh_rows_write(&w->rows, writer);
