@@ -12,20 +12,9 @@
 #include "opaque.h"
 #include "thread.h"
 
-typedef int clone_function(int (*function)(void *), void *stack, int flags, void *arg, ...);
-
-#ifdef RT_STATIC
-extern clone_function __real_clone __attribute__((weak));
-#endif
-
-static clone_function *find_real(void)
-{
-#ifdef RT_STATIC
-    return __real_clone;
-#else
-    return (clone_function *)rt_real_find("clone", NULL);
-#endif
-}
+/* libc's clone by its other name: looking it up would take locks, and clone may be called where that
+ * is not allowed. */
+extern int __clone(int (*function)(void *), void *stack, int flags, void *arg, ...);
 
 static void announce(int flags)
 {
@@ -47,5 +36,5 @@ RT_WRAPPER(int, clone, (int (*function)(void *), void *stack, int flags, void *a
     void *child_number = va_arg(list, void *);
     va_end(list);
     announce(flags);
-    return find_real()(function, stack, flags, arg, parent_number, storage, child_number);
+    return __clone(function, stack, flags, arg, parent_number, storage, child_number);
 }

@@ -29,9 +29,6 @@ static const char *const starters[] = {
     "GOMP_parallel*",
     "GOMP_task*",
     "GOMP_teams*",
-    /* Code that is not there yet may do anything. */
-    "dlopen",
-    "dlmopen",
 };
 
 bool rh_starts_threads(const char *symbol)
@@ -44,4 +41,9 @@ bool rh_starts_threads(const char *symbol)
             return true;
     }
     return false;
+}
+
+bool rh_loads_code(const char *symbol)
+{
+    return strcmp(symbol, "dlopen") == 0 || strcmp(symbol, "dlmopen") == 0;
 }

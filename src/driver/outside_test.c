@@ -66,7 +66,7 @@ static void imports_are_followed(void **state)
     rh_ld_release(&ld);
     for (size_t i = 0; i + 7 < self.len; i++)
         if (memcmp(self.data + i, "memcmp", 7) == 0)
-            memcpy(self.data + i, "dlopen", 7);
+            memcpy(self.data + i, "clone3", 7);
     assert_int_equal(rh_fs_write(path, self.data, self.len, 0666), RH_OK);
     starter = starter_of(path, &ld);
     assert_non_null(starter);

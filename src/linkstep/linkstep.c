@@ -105,8 +105,8 @@ static const char *find_starter(const struct work *w)
     const char *starter = w->options->starter;
     for (uint32_t i = 0; !starter && i < rh_ir_function_count(w->module); i++) {
         const struct rh_function *fn = rh_ir_function(w->module, i);
-        if (!fn->block_count && fn->value->user_count && rh_starts_threads(fn->name) &&
-            !rh_library_find(fn->name))
+        bool can_start = rh_starts_threads(fn->name) || rh_loads_code(fn->name);
+        if (!fn->block_count && fn->value->user_count && can_start && !rh_library_find(fn->name))
             starter = fn->name;
     }
     return starter;
