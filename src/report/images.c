@@ -3,6 +3,7 @@
 #include "report/images.h"
 
 #include "base/map.h"
+#include "base/mem.h"
 #include "base/needed.h"
 #include "base/vec.h"
 #include "racehive/image.h"
@@ -39,6 +40,8 @@ struct walk {
     struct rh_strmap seen;
     RH_VEC(char *) queue;
     struct rh_strbuf keyed, bare, missing; /* names, separated by commas */
+    const char *wanted;                    /* name that is looked for, or NULL */
+    char *found;                           /* its path */
 };
 
 static void add_name(struct rh_strbuf *list, const char *name)
@@ -58,6 +61,8 @@ static void sort_library(struct walk *w, const char *name, char *path)
     }
     add_name(rh_elf_has_section(&elf, RH_NOTE_SECTION) ? &w->keyed : &w->bare, name);
     rh_elf_close(&elf);
+    if (w->wanted && !w->found && strcmp(name, w->wanted) == 0)
+        w->found = rh_strdup(path);
     rh_vec_push(&w->queue, path);
 }
 
@@ -89,28 +94,46 @@ static void add_part(struct rh_strbuf *out, const struct rh_strbuf *names, const
         rh_strbuf_addf(out, "%s%s: %s", out->len ? "; " : "", what, rh_strbuf_text(names));
 }
 
+static void walk_all(struct walk *w, const char *path)
+{
+    look_at(w, path);
+    while (w->queue.len) {
+        char *library = rh_vec_pop(&w->queue);
+        look_at(w, library);
+        free(library);
+    }
+}
+
+static void release_walk(struct walk *w)
+{
+    rh_strbuf_release(&w->keyed);
+    rh_strbuf_release(&w->bare);
+    rh_strbuf_release(&w->missing);
+    rh_strmap_release(&w->seen);
+    rh_vec_free(&w->queue);
+}
+
+char *rh_images_find(const char *path, const char *name)
+{
+    struct walk w = {.wanted = name};
+    walk_all(&w, path);
+    release_walk(&w);
+    return w.found;
+}
+
 void rh_images_describe(const char *path, struct rh_strbuf *out)
 {
     struct walk w = {0};
     struct rh_strbuf text = RH_STRBUF_INIT;
-    look_at(&w, path);
-    while (w.queue.len) {
-        char *library = rh_vec_pop(&w.queue);
-        look_at(&w, library);
-        free(library);
-    }
-    add_part(&text, &w.keyed, "with keys, but candidates of their own are not asked about yet");
+    walk_all(&w, path);
+    add_part(&text, &w.keyed, "with keys (racehive run --image=NAME validates their candidates)");
     add_part(&text, &w.bare, "without keys (not built with racehive-cc)");
     add_part(&text, &w.missing, "not found");
     if (text.len)
         rh_strbuf_addf(out, "Images: the program takes part. Libraries %s.\n",
                        rh_strbuf_text(&text));
     rh_strbuf_release(&text);
-    rh_strbuf_release(&w.keyed);
-    rh_strbuf_release(&w.bare);
-    rh_strbuf_release(&w.missing);
-    rh_strmap_release(&w.seen);
-    rh_vec_free(&w.queue);
+    release_walk(&w);
 }
 
 void rh_images_explain_none(const struct rh_sidecar *sidecar, struct rh_strbuf *out)

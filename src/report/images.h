@@ -13,6 +13,10 @@
  * nothing if there are none, or if the file is not there. */
 void rh_images_describe(const char *path, struct rh_strbuf *out);
 
+/* The path of a library that the program needs, directly or not, by its name: a heap string, NULL
+ * if it needs none of that name. */
+char *rh_images_find(const char *path, const char *name);
+
 /* Adds one line that says why a program has no candidates. */
 void rh_images_explain_none(const struct rh_sidecar *sidecar, struct rh_strbuf *out);
 

@@ -6,6 +6,7 @@ find, if so: nobody is told `0 of 0 candidates` without a reason.
 Usage: check_images.py --build=FOLDER
 """
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -72,8 +73,8 @@ def check(images):
     images.compile("libkeyed.so", LIBRARY, "-shared", "-fPIC")
     images.expect(images.compile("user", USER, "-L" + images.folder, "-lkeyed",
                                  "-Wl,-rpath," + images.folder),
-                  "Images: the program takes part. Libraries with keys, but candidates of their own "
-                  "are not asked about yet: libkeyed.so.")
+                  "Images: the program takes part. Libraries with keys (racehive run --image=NAME "
+                  "validates their candidates): libkeyed.so.")
     bare = images.path("libbare.so")
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", images.path("libkeyed.so.c"), "-o", bare],
                    check=True)
@@ -85,6 +86,41 @@ def check(images):
         images.wrong.append("a missing library is not named")
 
 
+def check_subjects(images):
+    """A library and a plugin with a race inside, found under the library's name, whichever program
+    runs it; and nothing in one without a race."""
+    sources = os.path.join(os.path.dirname(os.path.abspath(__file__)), "images")
+    with open(os.path.join(sources, "library.c"), encoding="utf-8") as file:
+        racy = file.read()
+    with open(os.path.join(sources, "program.c"), encoding="utf-8") as file:
+        program = file.read()
+    line = 1 + racy[:racy.index("// RACE")].count("\n")
+    library = images.compile("libcount.so", racy, "-fPIC", "-shared", "-pthread")
+    clean = images.compile("libclean.so", racy.replace("    visits++; // RACE\n", ""), "-fPIC",
+                           "-shared", "-pthread")
+    linked = images.compile("linked", program, "-pthread", "-DLINKED", "-L" + images.folder,
+                            "-lcount", "-Wl,-rpath," + images.folder)
+    host = images.compile("host", program, "-pthread")
+    for label, subject, command in (("linked", "libcount.so", [linked]),
+                                    ("plugin", library, [host, library]),
+                                    ("clean", clean, [host, clean])):
+        result = images.path(label + ".json")
+        said = images.say("run", "--runs=30", "--store=" + images.path(label + ".runs"),
+                          "--json=" + result, "--image=" + subject, *command)
+        with open(result, encoding="utf-8") as file:
+            report = json.load(file)
+        races = {(side["image"], side["line"]) for c in report["candidates"]
+                 if c["verdict"] == "true-race" for side in (c["first"], c["second"])}
+        wanted = set() if label == "clean" else {("libcount.so", line)}
+        if races != wanted:
+            images.wrong.append(f"{label}: found {races}, not {wanted}:\n{said}")
+    images.say("run", "--image=libcount.so", linked)
+    if "libcount.so: " not in images.say("report", library):
+        images.wrong.append("what was found of a library is not kept by its build id")
+    if "is neither a file nor a library" not in images.say("run", "--image=libnone.so", linked):
+        images.wrong.append("a library that is not there is not refused")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--build", required=True)
@@ -92,6 +128,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         images = Images(os.path.abspath(options.build), folder)
         check(images)
+        check_subjects(images)
     for text in images.wrong:
         print(text)
     return 1 if images.wrong else 0
