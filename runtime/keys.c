@@ -11,6 +11,8 @@
 #include "loss.h"
 #include "opaque.h"
 #include "service.h"
+#include "shared.h"
+#include "stack/image_names.h"
 #include "stack/stack.h"
 #include "sys.h"
 #include "text.h"
@@ -22,8 +24,9 @@ extern RT_HIDDEN __attribute__((weak)) struct rh_image __rh_image;
 
 static struct rt_lock images_lock;
 static struct rt_image *images;
-static uint32_t images_seen = 1; /* 0 is the executable's number, whenever it comes */
-static bool all_armed;           /* images that come later are armed too */
+/* 0 is the executable's number and 1 the subject's, whenever they come. */
+static uint32_t images_seen = RH_SUBJECT_IMAGE + 1;
+static bool all_armed; /* images that come later are armed too */
 
 /* No key can be switched at all: the program runs as if nothing had been asked for. */
 static void refuse(enum rh_loss why)
@@ -277,6 +280,23 @@ struct rt_image *rt_image_at(uint32_t number)
     return r;
 }
 
+static uint32_t mark_of(const struct dl_phdr_info *info)
+{
+    struct rh_image_name name = {0};
+    rt_image_build_id(info, &name);
+    return name.build_id_size ? rh_program_mark(name.build_id, name.build_id_size) : 0;
+}
+
+static uint32_t choose_number(const struct rt_image *r)
+{
+    const struct rh_shared *shared = rt_shared();
+    if (r->image == &__rh_image)
+        return 0;
+    if (shared && r->mark && r->mark == shared->control.subject)
+        return RH_SUBJECT_IMAGE;
+    return images_seen++;
+}
+
 /* Finds the segment that holds the image's places: what to make writable and how to restore it. */
 static int find_text(struct dl_phdr_info *info, size_t size, void *arg)
 {
@@ -288,6 +308,7 @@ static int find_text(struct dl_phdr_info *info, size_t size, void *arg)
         uintptr_t start = info->dlpi_addr + p->p_vaddr;
         if (p->p_type != PT_LOAD || code < start || code >= start + p->p_memsz)
             continue;
+        r->mark = mark_of(info);
         r->text_low = start & ~(uintptr_t)4095;
         r->text_high = (start + p->p_memsz + 4095) & ~(uintptr_t)4095;
         r->text_protection = (p->p_flags & PF_R ? PROT_READ : 0) |
@@ -326,7 +347,7 @@ void __rh_image_register(struct rh_image *image)
     if (image->counts[2] & RH_IMAGE_OPAQUE)
         rt_opaque(RH_OPAQUE_ASSEMBLY);
     rt_lock(&images_lock);
-    r->number = image == &__rh_image ? 0 : images_seen++;
+    r->number = choose_number(r);
     r->next = images;
     images = r;
     if (all_armed)

@@ -28,7 +28,8 @@ enum rt_keys_user {
  * image comes back. */
 struct rt_image {
     struct rh_image *image; /* NULL once unloaded */
-    uint32_t number;        /* 0 for the executable, others in the order of registration */
+    uint32_t number;        /* in this run: see racehive/control.h */
+    uint32_t mark;          /* of its build id (rh_program_mark), 0: unknown */
     uint32_t key_count, site_count, place_count;
     uint32_t *place_order; /* places sorted by key */
     uint32_t *place_first; /* key_count + 1 entries into place_order */

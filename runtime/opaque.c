@@ -9,6 +9,8 @@
 #define BIT(why) (1u << (why))
 
 static _Atomic uint32_t reasons;
+static _Atomic bool has_openmp; /* LLVM's library */
+static _Atomic bool openmp_is_followed;
 /* Threads that have begun to load a library and not checked since. */
 static _Atomic uint32_t loading;
 static _Thread_local bool is_loading __attribute__((tls_model("initial-exec")));
@@ -19,9 +21,16 @@ void rt_opaque(enum rh_opaque why)
         atomic_fetch_or(&reasons, BIT(why));
 }
 
+void rt_opaque_follow_openmp(bool all)
+{
+    atomic_store(&openmp_is_followed, all);
+}
+
 uint32_t rt_opaque_reasons(void)
 {
-    return atomic_load(&reasons) | (atomic_load(&loading) ? BIT(RH_OPAQUE_LIBRARY) : 0);
+    bool is_unfollowed = atomic_load(&has_openmp) && !atomic_load(&openmp_is_followed);
+    return atomic_load(&reasons) | (atomic_load(&loading) ? BIT(RH_OPAQUE_LIBRARY) : 0) |
+           (is_unfollowed ? BIT(RH_OPAQUE_OPENMP) : 0);
 }
 
 /* --- libraries --- */
@@ -48,6 +57,13 @@ static bool is_harmless(const char *path)
         if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
             return true;
     return false;
+}
+
+/* LLVM's OpenMP tells its tool what it does, once it is used: see intercept/ompt.c. */
+static bool is_openmp(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return strncmp(name, "libomp.so", 9) == 0 || strncmp(name, "libomp-", 7) == 0;
 }
 
 /* Notes are padded to their segment's alignment; ours asks for no more than four bytes. */
@@ -85,6 +101,10 @@ static int check_image(struct dl_phdr_info *image, size_t size, void *arg)
     const char *name = image->dlpi_name;
     if (!name || !name[0] || is_harmless(name) || has_keys(image))
         return 0;
+    if (is_openmp(name)) {
+        atomic_store(&has_openmp, true);
+        return 0;
+    }
     rt_opaque(RH_OPAQUE_LIBRARY);
     return 1;
 }
@@ -96,6 +116,12 @@ void rt_opaque_check_images(void)
         return;
     is_loading = false;
     atomic_fetch_sub(&loading, 1);
+}
+
+void rt_opaque_loaded(void)
+{
+    if (rt_unlikely(is_loading))
+        rt_opaque_check_images();
 }
 
 /* Constructors of one library may load the next; all of the first is there by then. */

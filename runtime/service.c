@@ -224,6 +224,9 @@ void rt_service_fork_after(void)
     rt_unlock(&tasks_lock);
 }
 
+/* libc's clone by its other name: clone itself is wrapped, for threads of the program's. */
+extern int __clone(int (*function)(void *), void *stack, int flags, void *arg, ...);
+
 /*
  * Made with clone and not with pthread_create: libc does not count it, so a process whose main
  * thread has ended in pthread_exit still ends with its last thread. In return it must not touch
@@ -238,7 +241,7 @@ bool rt_service_thread(int (*run)(void *), char **stack, bool shares_files)
     uint64_t signals = rt_signals_block();
     int flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
                 (shares_files ? CLONE_FILES : 0);
-    bool made = *stack && clone(run, *stack + STACK_SIZE, flags, NULL) >= 0;
+    bool made = *stack && __clone(run, *stack + STACK_SIZE, flags, NULL) >= 0;
     rt_signals_restore(signals);
     return made;
 }

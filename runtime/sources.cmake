@@ -15,6 +15,9 @@ set(RH_RUNTIME_SYNC_SOURCES
     intercept/once.c
     intercept/threads.c
     intercept/c11.c
+    intercept/clone.c
+    intercept/ompt.c
+    intercept/openmp.c
     kernel/kernel.c
     kernel/buffer.c
     kernel/io.c

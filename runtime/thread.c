@@ -395,6 +395,15 @@ void rt_thread_detached(struct rt_handle h)
 
 /* --- the calling thread --- */
 
+static void begin_adopted(struct rt_thread *self)
+{
+    self->adopted = true;
+    self->tid = rt_sys_gettid();
+    atomic_store(&self->state, RT_THREAD_RUNNING);
+    if (rt_detector && rt_detector->thread_begin)
+        rt_detector->thread_begin(self);
+}
+
 /* A signal handler may have adopted the thread before we have blocked signals. */
 __attribute__((noinline)) static struct rt_thread *adopt(void)
 {
@@ -405,13 +414,55 @@ __attribute__((noinline)) static struct rt_thread *adopt(void)
     if (!self)
         self = enter(0, false);
     if (self && !self_pointer) {
-        self->adopted = true;
-        self->tid = rt_sys_gettid();
         self->pthread = (uintptr_t)&self_pointer + registry.self_to_handle;
         self_pointer = self;
-        atomic_store(&self->state, RT_THREAD_RUNNING);
-        if (rt_detector && rt_detector->thread_begin)
-            rt_detector->thread_begin(self);
+        begin_adopted(self);
+    }
+    rt_signals_restore(signals);
+    return self;
+}
+
+/* --- threads that share thread-local storage --- */
+
+/* Some thread may have another's: then only the kernel's number tells who is calling. */
+static _Atomic bool storage_is_shared;
+
+void rt_thread_cloning(bool shares_storage)
+{
+    if (shares_storage)
+        atomic_store(&storage_is_shared, true);
+    uint64_t signals = rt_signals_block();
+    if (rt_detector->creating)
+        rt_detector->creating();
+    rt_signals_restore(signals);
+}
+
+static struct rt_thread *find_number(int32_t tid)
+{
+    uint32_t count = atomic_load(&registry.slot_count);
+    for (uint32_t slot = 0; slot < count; slot++) {
+        struct rt_thread *t = thread_at(slot);
+        if (t->adopted && t->tid == tid && atomic_load(&t->state) == RT_THREAD_RUNNING)
+            return t;
+    }
+    return NULL;
+}
+
+/* Its storage belongs to another, so neither we nor libc may note anything there: it counts as
+ * armed. */
+__attribute__((noinline)) static struct rt_thread *tell_apart(struct rt_thread *owner)
+{
+    int32_t tid = rt_sys_gettid();
+    if (owner && owner->tid == tid)
+        return owner;
+    uint64_t signals = rt_signals_block();
+    struct rt_thread *self = find_number(tid);
+    if (!self) {
+        self = enter(0, false);
+        if (self) {
+            self->armed = true;
+            begin_adopted(self);
+        }
     }
     rt_signals_restore(signals);
     return self;
@@ -420,7 +471,11 @@ __attribute__((noinline)) static struct rt_thread *adopt(void)
 struct rt_thread *rt_thread_self(void)
 {
     struct rt_thread *self = self_pointer;
-    return rt_likely(self != NULL) ? self : adopt();
+    if (rt_unlikely(!self))
+        return adopt();
+    if (rt_unlikely(atomic_load_explicit(&storage_is_shared, memory_order_relaxed)))
+        return tell_apart(self);
+    return self;
 }
 
 void rt_thread_each(bool (*visit)(struct rt_thread *, void *), void *arg)

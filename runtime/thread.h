@@ -33,6 +33,10 @@ RT_HIDDEN struct rt_creation rt_thread_create_begin(bool joinable);
 /* `handle` points to what the real function stored, NULL if it failed. */
 RT_HIDDEN void rt_thread_create_end(const struct rt_creation *c, const pthread_t *handle);
 
+/* A thread is about to be made that we cannot enter beforehand; perhaps with its maker's
+ * thread-local storage for its own. */
+RT_HIDDEN void rt_thread_cloning(bool shares_storage);
+
 /* First in a new thread, with the struct its creator has made; signals are as they shall be when
  * this returns. */
 RT_HIDDEN void rt_thread_begin(struct rt_thread *self, uintptr_t handle);

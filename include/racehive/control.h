@@ -6,6 +6,14 @@
  * for the file, and goes on if the controller dies. What the run has written stays when it is
  * killed.
  *
+ * Images. In a run, an instrumented image is a number: 0 is the executable, 1 the *subject*, others
+ * count up as they are loaded. Across runs an image is its build id, by which its sidecar and its
+ * store of runs are found. A run has one store and one sidecar: those of the executable, or of a
+ * library that the controller names by its build id, the subject. Tasks and wishes are about sites
+ * of that one image, and so are the results that the controller keeps; those of other images are
+ * counted as lost. The subject may be loaded at any time, unloaded, and loaded again: it keeps its
+ * number. So every program that uses a library adds to what is known of it.
+ *
  * All counters only grow, and every record is complete once the word that announces it is set, so
  * the controller may look at any time.
  */
@@ -16,7 +24,7 @@
 #include <stdint.h>
 
 #define RH_SHARED_MAGIC   0x52534852u /* "RHSR" */
-#define RH_SHARED_VERSION 4u
+#define RH_SHARED_VERSION 5u
 #define RH_MAX_TASKS      64u
 #define RH_RING_SIZE      1024u /* events; a power of two */
 #define RH_MAX_IMAGES     64u
@@ -24,7 +32,10 @@
 #define RH_MAX_FRAMES     32u
 #define RH_MAX_LOCKS      8u
 
-/* A site of an image: image 0 is the executable, others count up as they are loaded. */
+/* The number of the library that the run is about. */
+#define RH_SUBJECT_IMAGE 1u
+
+/* A site of an image, by its number in the run. */
 struct rh_site_name {
     uint32_t image;
     uint32_t site;
@@ -238,6 +249,8 @@ struct rh_control {
     /* rh_program_mark of the executable that the tasks are of: another one that it executes, and
      * that inherits its environment, has other sites. 0: not said. */
     uint32_t program;
+    uint32_t subject; /* the same of the library that they are of; 0: they are the executable's */
+    uint32_t reserved;
     struct rh_task tasks[RH_MAX_TASKS];
 };
 
@@ -292,7 +305,9 @@ struct rh_ring {
     X(STREAM, "a stdio stream on a pipe or socket")                                                \
     X(KEYS, "keys of atomic operations could not be switched on")                                  \
     X(THREAD, "a thread that could not be registered")                                             \
-    X(HELPER, "a thread that the C library makes itself, for aio, timers or lookups")
+    X(HELPER, "a thread that the C library makes itself, for aio, timers or lookups")              \
+    X(OPENMP, "OpenMP that is not followed: untied or detached tasks, or a library without tools") \
+    X(CLONE, "a thread made by clone")
 
 enum rh_opaque {
 #define RH_OPAQUE_ENUM(id, name) RH_OPAQUE_##id,

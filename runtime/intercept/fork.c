@@ -10,9 +10,10 @@
 
 #include <pthread.h>
 
+#include "intercept/real.h"
 #include "kernel/kernel.h"
 #include "keys.h"
-#include "intercept/real.h"
+#include "opaque.h"
 #include "service.h"
 #include "shared.h"
 #include "sync.h"
@@ -52,6 +53,7 @@ void rt_fork_parent(void)
 /* Signals are let in when the detector is ready for events again. */
 static void begin_child(void)
 {
+    rt_opaque_follow_openmp(false); /* the library begins anew, and may not ask again */
     home = rt_sys_getpid();
     uint64_t signals = rt_thread_fork_child();
     rt_keys_fork_after();

@@ -22,6 +22,7 @@
 struct rh_execution {
     struct rh_runs_task tasks[RH_MAX_TASKS];
     size_t task_count;
+    uint32_t image; /* that the tasks are of: the program, or its subject */
     struct rh_execution_namer namer;
     uint32_t longest_pause_us;
     struct rh_page page;
@@ -56,10 +57,11 @@ static uint32_t mark_of(const char *build_id)
     return size ? rh_program_mark(bytes, size) : 0;
 }
 
-static void write_tasks(struct rh_execution *e, const uint32_t *skips, const char *build_id)
+static void write_tasks(struct rh_execution *e, const struct rh_execution_request *request)
 {
     struct rh_control *control = &e->page.shared->control;
-    control->program = mark_of(build_id);
+    control->program = mark_of(request->build_id);
+    control->subject = mark_of(request->subject);
     for (size_t i = 0; i < e->task_count; i++) {
         const struct rh_runs_task *task = &e->tasks[i];
         control->tasks[i] = (struct rh_task){
@@ -67,9 +69,9 @@ static void write_tasks(struct rh_execution *e, const uint32_t *skips, const cha
             .stage = task->stage,
             .order = task->order,
             .pause_us = task->pause_us,
-            .skip = skips ? skips[i] : 0,
-            .first = {.site = task->candidate.first},
-            .second = {.site = task->candidate.second},
+            .skip = request->skips ? request->skips[i] : 0,
+            .first = {e->image, task->candidate.first},
+            .second = {e->image, task->candidate.second},
         };
     }
     control->task_count = (uint32_t)e->task_count;
@@ -170,6 +172,7 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     struct rh_execution *e = rh_calloc(1, sizeof *e);
     e->pid_fd = -1;
     e->is_apart = request->is_apart;
+    e->image = request->subject ? RH_SUBJECT_IMAGE : 0;
     e->longest_pause_us = request->longest_pause_us;
     e->task_count = request->task_count < RH_MAX_TASKS ? request->task_count : RH_MAX_TASKS;
     if (e->task_count)
@@ -177,8 +180,9 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     e->namer = request->namer;
     enum rh_status status = rh_page_make(&e->page);
     if (status == RH_OK) {
-        write_wishes(&e->page.shared->scout, request->wishes, request->wish_count);
-        write_tasks(e, request->skips, request->build_id);
+        if (!request->subject) /* wishes, and what ran, are about the program's sites */
+            write_wishes(&e->page.shared->scout, request->wishes, request->wish_count);
+        write_tasks(e, request);
         status = spawn(e, request);
     }
     if (status == RH_OK) {
@@ -227,13 +231,14 @@ static bool is_proved(const struct rh_finding *finding)
     return finding->proof != RH_PROOF_UNORDERED || !finding->opaque;
 }
 
-/* The site of a side, by its number in the program's sidecar. False if it is of another image,
- * whose sites the sidecar does not have. */
-static bool read_site(const struct rh_finding_side *side, uint32_t *site)
+/* The site of a side, by its number in the sidecar. False if it is of another image, whose sites
+ * the sidecar does not have. */
+static bool read_site(const struct rh_execution *e, const struct rh_finding_side *side,
+                      uint32_t *site)
 {
     bool is_uninstrumented = rh_side_is_uninstrumented(side);
     *site = is_uninstrumented ? RH_RUNS_UNINSTRUMENTED : side->site.site;
-    return is_uninstrumented || side->site.image == 0;
+    return is_uninstrumented || side->site.image == e->image;
 }
 
 static bool is_pair(const struct rh_runs_candidate *c, uint32_t a, uint32_t b)
@@ -279,7 +284,7 @@ static void read_finding(const struct rh_execution *e, const struct rh_finding *
     uint32_t first, second;
     struct rh_runs_candidate candidate;
     if (!atomic_load(&finding->ready) || finding->proof >= RH_PROOF_COUNT ||
-        !read_site(&finding->sides[0], &first) || !read_site(&finding->sides[1], &second) ||
+        !read_site(e, &finding->sides[0], &first) || !read_site(e, &finding->sides[1], &second) ||
         !name_pair(e, first, second, &candidate)) {
         ending->end.losses[RH_LOSS_FINDING]++;
         return;
@@ -322,7 +327,8 @@ static void read_meeting(const struct rh_execution *e, const struct rh_met_pair 
         meeting.counts[i] = atomic_load(&pair->counts[i]);
     /* Each has one of the two, whatever is known of its order. */
     uint64_t meetings = (uint64_t)meeting.counts[RH_MET_LOCKED] + meeting.counts[RH_MET_UNLOCKED];
-    if (first.image || second.image || !name_pair(e, first.site, second.site, &meeting.candidate))
+    if (first.image != e->image || second.image != e->image ||
+        !name_pair(e, first.site, second.site, &meeting.candidate))
         ending->end.losses[RH_LOSS_MET_IN_LIBRARY] += meetings;
     else
         rh_vec_push(&ending->met, meeting);
@@ -360,7 +366,7 @@ static void read_sights(const struct rh_execution *e, struct rh_execution_ending
         read_meeting(e, &scout->met[i], ending);
     merge_meetings(ending);
     ending->end.losses[RH_LOSS_MET_FULL] += atomic_load(&scout->met_lost);
-    for (uint32_t i = 0; i < RH_SCOUT_SITES; i++) {
+    for (uint32_t i = 0; e->image == 0 && i < RH_SCOUT_SITES; i++) {
         uint8_t ran = atomic_load_explicit(&scout->ran[i], memory_order_relaxed);
         if (ran == RH_RAN_ONE_THREAD || ran == RH_RAN_THREADS)
             rh_vec_push(&ending->ran, (struct rh_runs_ran){i, ran == RH_RAN_THREADS});

@@ -32,6 +32,7 @@ struct rh_execution_request {
     const char *options;     /* more of RACEHIVE_OPTIONS, "" for none; the last word counts */
     const char *detector;
     const char *build_id; /* of the program, lower-case hexadecimal; NULL: not known */
+    const char *subject;  /* the same of the library that the tasks are of; NULL: the program */
     const struct rh_runs_task *tasks;
     const uint32_t *skips; /* for each task: executions to let pass before its pause */
     size_t task_count;

@@ -19,7 +19,9 @@ static void run_phase(enum rh_phase phase, struct rh_module *m,
 {
     struct rh_pointsto_options pointsto = {.is_library = options->is_library,
                                            .deadline = &a->deadline};
-    struct rh_flow_options flow = {.is_library = options->is_library, .deadline = &a->deadline};
+    struct rh_flow_options flow = {.is_library = options->is_library,
+                                   .outside_starts = options->outside_starts,
+                                   .deadline = &a->deadline};
     switch (phase) {
     case RH_PHASE_ACCESSES:
         rh_accesses_collect(m, options->config, &a->accesses);

@@ -212,8 +212,12 @@ static bool read_params(struct reader *r, struct rh_effect *e)
             return refuse(r, "`)` is missing");
         if (e->param_count == RH_EFFECT_PARAMS)
             return refuse(r, "too many parameters");
-        if (!read_value(r, &e->params[e->param_count++]))
+        struct rh_effect_arg *param = &e->params[e->param_count++];
+        if (!read_value(r, param))
             return false;
+        param->rest = param->arg >= 0 && take(r, "...");
+        if (param->rest)
+            return take(r, ")") || refuse(r, "`...` is not the last parameter");
     }
     return true;
 }
@@ -234,7 +238,7 @@ static const struct part {
     {'h', read_stored_if_any}, /* the same or nothing */
     {'+', read_inside},        /* + or nothing */
     {'t', read_success},       /* =1 or nothing */
-    {'(', read_params},        /* () with values, separated by commas */
+    {'(', read_params},        /* () with values, separated by commas; 3... at the end */
 };
 
 static const char *const words[] = {
@@ -261,7 +265,7 @@ static const char *const forms[RH_EFFECT_COUNT] = {
     [RH_EFFECT_READ_LOCK] = "a",  [RH_EFFECT_UNLOCK] = "a",
     [RH_EFFECT_TRY_LOCK] = "at",  [RH_EFFECT_TRY_READ_LOCK] = "at",
     [RH_EFFECT_WAIT] = "a",       [RH_EFFECT_ONCE] = "a",
-    [RH_EFFECT_EXITS] = "",
+    [RH_EFFECT_EXITS] = "",       [RH_EFFECT_TEAM] = "a(",
 };
 
 static bool read_word(struct reader *r, enum rh_effect_kind *out)

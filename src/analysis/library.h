@@ -60,9 +60,10 @@
  *     vthread1=0    starts a thread on the object *arg1 (std::thread): the virtual function in
  *               slot 2 of the object *arg1 points to, then that in slot 1, which destroys it; its
  *               handle is arg0's object
- *     join0     waits for the end of the thread whose handle is arg0; join*0 of *arg0
- *     detach0   gives up that thread's handle
- *     handler1()  arg1 is called when a signal comes, with what stands in the brackets;
+ *     team2(?,3...)  calls arg2 in a team of threads, the calling one among them, with memory of
+ * the library's own, then with the arguments from 3 on; returns when all are done (OpenMP) join0
+ * waits for the end of the thread whose handle is arg0; join*0 of *arg0 detach0   gives up that
+ * thread's handle handler1()  arg1 is called when a signal comes, with what stands in the brackets;
  *               handler*1(): the first word of *arg1 is
  *     lock0 rlock0 unlock0      takes for writing, takes for reading, releases the lock at arg0
  *     trylock0 tryrlock0        the same if the call returns 0;  trylock0=1: if it returns 1
@@ -104,6 +105,7 @@
     X(RUNS, "runs")                                                                                \
     X(THREAD, "thread")                                                                            \
     X(VIRTUAL_THREAD, "vthread")                                                                   \
+    X(TEAM, "team")                                                                                \
     X(JOIN, "join")                                                                                \
     X(DETACH, "detach")                                                                            \
     X(HANDLER, "handler")                                                                          \
@@ -139,6 +141,7 @@ struct rh_effect_arg {
     uint8_t indirect; /* how many `*` or `~` */
     bool any;         /* they are `~`: any word, not only the first */
     bool inside;      /* `+`: any pointer into what the value points to */
+    bool rest;        /* `...`, of the last parameter: and the arguments behind it, in order */
 };
 
 struct rh_effect {

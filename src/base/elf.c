@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The little of ELF that tells which build a program is: its sections' names and its build id. */
+/* The little of ELF that tells which build a program is and what it needs of others: see elf.h. */
 #include "base/elf.h"
 
 #include "base/strbuf.h"
@@ -179,4 +179,83 @@ char *rh_elf_build_id(const struct rh_elf *elf)
                                segment.p_align == 8 ? 8 : 4);
     }
     return id;
+}
+
+/* --- symbols and needed libraries --- */
+
+/* A string of the table that ends within it; NULL if there is none. */
+static const char *string_at(const struct rh_elf *elf, const Elf64_Shdr *table, uint64_t at)
+{
+    const unsigned char *bytes = look_at(elf, table->sh_offset, table->sh_size);
+    if (!bytes || at >= table->sh_size || !memchr(bytes + at, 0, table->sh_size - at))
+        return NULL;
+    return (const char *)bytes + at;
+}
+
+/* The name in one row of a section: an undefined symbol, or an entry of the dynamic section. */
+static bool read_name(const struct rh_elf *elf, uint64_t at, enum rh_elf_names names,
+                      uint64_t *name)
+{
+    Elf64_Sym symbol;
+    Elf64_Dyn entry;
+    if (names == RH_ELF_UNDEFINED) {
+        *name = read_at(elf, at, &symbol, sizeof symbol) ? symbol.st_name : 0;
+        return *name && symbol.st_shndx == SHN_UNDEF;
+    }
+    if (!read_at(elf, at, &entry, sizeof entry))
+        return false;
+    *name = entry.d_un.d_val;
+    return names == RH_ELF_NEEDED ? entry.d_tag == DT_NEEDED
+                                  : entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH;
+}
+
+static bool is_symbol_table(const Elf64_Shdr *section)
+{
+    return section->sh_type == SHT_DYNSYM || section->sh_type == SHT_SYMTAB;
+}
+
+static bool find_in_section(const struct rh_elf *elf, const Elf64_Ehdr *header,
+                            const Elf64_Shdr *section, enum rh_elf_names names,
+                            bool (*visit)(const char *name, void *arg), void *arg)
+{
+    Elf64_Shdr strings;
+    uint64_t size = names == RH_ELF_UNDEFINED ? sizeof(Elf64_Sym) : sizeof(Elf64_Dyn), name;
+    if (!look_at(elf, section->sh_offset, section->sh_size) ||
+        section->sh_link >= count_sections(elf, header).count ||
+        !read_section(elf, header, section->sh_link, &strings))
+        return false;
+    for (uint64_t at = 0; at + size <= section->sh_size; at += size) {
+        if (!read_name(elf, section->sh_offset + at, names, &name))
+            continue;
+        const char *text = string_at(elf, &strings, name);
+        if (text && visit(text, arg))
+            return true;
+    }
+    return false;
+}
+
+bool rh_elf_find(const struct rh_elf *elf, enum rh_elf_names names,
+                 bool (*visit)(const char *name, void *arg), void *arg)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr section;
+    uint64_t count = read_header(elf, &header) ? count_sections(elf, &header).count : 0;
+    for (uint64_t i = 0; i < count && read_section(elf, &header, i, &section); i++) {
+        bool fits =
+            names == RH_ELF_UNDEFINED ? is_symbol_table(&section) : section.sh_type == SHT_DYNAMIC;
+        if (fits && find_in_section(elf, &header, &section, names, visit, arg))
+            return true;
+    }
+    return false;
+}
+
+bool rh_elf_has_symbols(const struct rh_elf *elf)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr section;
+    uint64_t count = read_header(elf, &header) ? count_sections(elf, &header).count : 0;
+    for (uint64_t i = 0; i < count && read_section(elf, &header, i, &section); i++)
+        if (is_symbol_table(&section))
+            return true;
+    return false;
 }

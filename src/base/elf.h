@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The little of ELF that tells which build a program is: its sections' names and its build id.
+ * The little of ELF that tells which build a program is and what it needs of others: its sections'
+ * names, its build id, its undefined symbols and the libraries it asks for.
  *
  * Only 64-bit little-endian files are understood, the only ones racehive-cc makes. Every offset in
  * the file is checked before it is followed.
@@ -25,5 +26,19 @@ bool rh_elf_has_section(const struct rh_elf *elf, const char *name);
 
 /* The build id in lower-case hexadecimal as a heap string, NULL if there is none. */
 char *rh_elf_build_id(const struct rh_elf *elf);
+
+/* Whether it has a table of symbols: without one, nothing is known of what it needs. */
+bool rh_elf_has_symbols(const struct rh_elf *elf);
+
+/* Names that a file mentions. */
+enum rh_elf_names {
+    RH_ELF_UNDEFINED, /* symbols that others must define */
+    RH_ELF_NEEDED,    /* libraries that are loaded with it */
+    RH_ELF_RUNPATH,   /* folders to look for them, separated by colons */
+};
+
+/* Calls `visit` with each name until it returns true; says whether it did. */
+bool rh_elf_find(const struct rh_elf *elf, enum rh_elf_names names,
+                 bool (*visit)(const char *name, void *arg), void *arg);
 
 #endif

@@ -65,6 +65,64 @@ static void assert_no_elf(const char *path, const char *bytes, size_t len, const
         fail_msg("expected \"%s\" in: %s", message, rh_error_text());
 }
 
+static bool is_malloc(const char *name, void *arg)
+{
+    (void)arg;
+    return strcmp(name, "malloc") == 0;
+}
+
+static bool is_libc(const char *name, void *arg)
+{
+    (*(unsigned *)arg)++;
+    return strncmp(name, "libc.so", 7) == 0;
+}
+
+static bool is_nothing(const char *name, void *arg)
+{
+    (void)name, (void)arg;
+    return false;
+}
+
+static void what_this_program_needs_is_found(void **state)
+{
+    (void)state;
+    struct rh_elf elf;
+    unsigned libraries = 0;
+    assert_status(RH_OK, rh_elf_open("/proc/self/exe", &elf));
+    assert_true(rh_elf_has_symbols(&elf));
+    assert_true(rh_elf_find(&elf, RH_ELF_UNDEFINED, is_malloc, NULL));
+    assert_true(rh_elf_find(&elf, RH_ELF_NEEDED, is_libc, &libraries));
+    assert_in_range(libraries, 1, 10);
+    assert_false(rh_elf_find(&elf, RH_ELF_UNDEFINED, is_nothing, NULL));
+    rh_elf_close(&elf);
+}
+
+/* With its own bytes damaged, nothing outside the copy is read. */
+static void damaged_symbols_never_crash_the_reader(void **state)
+{
+    (void)state;
+    struct rh_elf elf;
+    assert_status(RH_OK, rh_elf_open("/proc/self/exe", &elf));
+    for (uint64_t round = 0; round < 300; round++) {
+        unsigned char *copy = malloc(elf.file.len);
+        memcpy(copy, elf.file.data, elf.file.len);
+        struct rh_hash hash;
+        rh_hash_init(&hash);
+        for (int i = 0; i < 64; i++) {
+            rh_hash_add_u64(&hash, round);
+            uint64_t drawn = rh_hash_finish(&hash);
+            /* The section headers are at the end, the dynamic tables at the beginning. */
+            size_t from = drawn & 1 ? elf.file.len - elf.file.len / 16 : 0;
+            copy[from + (drawn >> 9) % (elf.file.len / 16)] = (unsigned char)(drawn >> 1);
+        }
+        struct rh_elf damaged = {.file = {.data = copy, .len = elf.file.len}};
+        rh_elf_find(&damaged, RH_ELF_UNDEFINED, is_nothing, NULL);
+        rh_elf_find(&damaged, RH_ELF_NEEDED, is_nothing, NULL);
+        free(copy);
+    }
+    rh_elf_close(&elf);
+}
+
 static void other_files_are_refused(void **state)
 {
     char *path = rh_path_join(*state, "p");
@@ -118,6 +176,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(this_program_is_understood),
         SCRATCH_TEST(made_up_files_are_understood),
+        cmocka_unit_test(what_this_program_needs_is_found),
+        cmocka_unit_test(damaged_symbols_never_crash_the_reader),
         SCRATCH_TEST(other_files_are_refused),
         cmocka_unit_test(flipped_bytes_never_crash_the_reader),
     };

@@ -176,6 +176,7 @@ static enum rh_status start(struct campaign *c, struct job *job)
         .options = o->run_options,
         .detector = o->detector,
         .build_id = o->build_id,
+        .subject = o->subject,
         .tasks = a->tasks,
         .skips = a->skips,
         .task_count = a->count,

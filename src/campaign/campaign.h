@@ -26,6 +26,7 @@ struct rh_campaign_options {
     const char *program;     /* its name, for messages */
     const char *detector;
     const char *build_id;
+    const char *subject; /* build id of the library whose candidates are validated; NULL: its own */
     const char *run_options; /* more of RACEHIVE_OPTIONS, "" for none */
     uint64_t runs;           /* 0: by users */
     uint64_t users;

@@ -3,15 +3,28 @@
 #include "base/hash.h"
 #include "cli/cli.h"
 #include "cli/cmd_candidates.h"
+#include "report/images.h"
 #include "report/table.h"
 
 #include <inttypes.h>
+
+/* Which images take part, where that is not all; and why there are no candidates, if so. */
+static void print_images(const struct rh_view *view, bool has_candidates)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    rh_images_describe(view->path, &text);
+    if (!has_candidates)
+        rh_images_explain_none(view->sidecar, &text);
+    fputs(rh_strbuf_text(&text), stdout);
+    rh_strbuf_release(&text);
+}
 
 static void print_summary(const struct rh_view *view, const struct rh_candidates_totals *totals)
 {
     rh_table_print_text(view->program, RH_COLOUR_BOLD, stdout, view->coloured);
     if (totals->candidates == 0 && !view->observed) {
         printf(": no candidates\n");
+        print_images(view, false);
         return;
     }
     printf(": %" PRIu64 " %s of %" PRIu64 " %s, in %" PRIu64 " %s", totals->candidates,
@@ -25,6 +38,7 @@ static void print_summary(const struct rh_view *view, const struct rh_candidates
         printf("; %" PRIu64 " %s", totals->wanted,
                rh_table_choose(totals->wanted, "matches", "match"));
     putchar('\n');
+    print_images(view, true);
 }
 
 static void print_head(const struct rh_view *view, const struct rh_candidate *candidate,

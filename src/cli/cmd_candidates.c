@@ -112,6 +112,7 @@ static enum rh_status list_candidates(const char *path, const char *operand,
     struct rh_observed_vec observed = RH_VEC_INIT;
     char *name = rh_path_basename(operand);
     view.program = name;
+    view.path = operand;
     rh_locations_init(&view.locations);
     enum rh_status status = open_view(&view, path, options, &observed);
     if (status == RH_OK)

@@ -21,6 +21,7 @@ struct rh_view {
     const struct rh_observed_vec *observed; /* what to list; NULL: all candidates */
     struct rh_locations locations;
     const char *program; /* its name */
+    const char *path;    /* as it was given */
     uint64_t limit;      /* candidates to show at most */
     bool coloured;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `racehive run`: runs a program under a detector and tells which candidates are races. */
 #include "base/args.h"
+#include "base/elf.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -8,6 +9,7 @@
 #include "campaign/campaign.h"
 #include "cli/cli.h"
 #include "racehive/detectors.h"
+#include "report/images.h"
 #include "report/phrases.h"
 #include "report/report.h"
 #include "report/table.h"
@@ -32,14 +34,16 @@ struct options {
     uint64_t exitcode; /* UINT64_MAX: not given */
     bool show_output;
     bool ask;
-    const char *store, *json, *symbols, *hive;
+    const char *store, *json, *symbols, *hive, *image;
 };
 
 /* What is open while the command runs. */
 struct session {
     const struct options *options;
-    char *program; /* the path that is executed */
-    char *name;
+    char *program;    /* the path that is executed */
+    char *name;       /* of the image whose candidates are validated */
+    char *library;    /* its path, if it is a library of the program's; else NULL */
+    char *program_id; /* build id of the program; NULL: it has none */
     char *sidecar_path, *store_path;
     struct rh_sidecar *sidecar;
     struct rh_runs *runs;
@@ -199,12 +203,34 @@ static enum rh_status open_pool(struct session *s)
     return rh_pool_open(s->sidecar, s->runs, &pool, &s->pool);
 }
 
+/* The image whose candidates are validated: the program, or a library that it loads. */
+static enum rh_status choose_image(struct session *s)
+{
+    const char *wanted = s->options->image;
+    struct rh_elf elf;
+    if (rh_elf_open(s->program, &elf) == RH_OK) {
+        s->program_id = rh_elf_build_id(&elf);
+        rh_elf_close(&elf);
+    }
+    if (wanted)
+        s->library =
+            access(wanted, R_OK) == 0 ? rh_strdup(wanted) : rh_images_find(s->program, wanted);
+    if (wanted && !s->library)
+        return rh_fail(RH_ERR_NOT_FOUND,
+                       "%s is neither a file nor a library that %s needs; for one that it loads "
+                       "later, give the path",
+                       wanted, s->program);
+    s->name = rh_path_basename(s->library ? s->library : s->program);
+    return RH_OK;
+}
+
 static enum rh_status open_session(struct session *s, const char *operand)
 {
-    const char *slash = strrchr(operand, '/');
-    s->name = rh_strdup(slash ? slash + 1 : operand);
     s->program = resolve_program(operand);
-    enum rh_status status = rh_sidecar_find(s->program, s->options->symbols, &s->sidecar_path);
+    enum rh_status status = choose_image(s);
+    if (status == RH_OK)
+        status = rh_sidecar_find(s->library ? s->library : s->program, s->options->symbols,
+                                 &s->sidecar_path);
     if (status == RH_OK)
         status = rh_sidecar_open(s->sidecar_path, &s->sidecar);
     if (status == RH_OK)
@@ -227,6 +253,8 @@ static void close_session(struct session *s)
     free(s->sidecar_path);
     free(s->store_path);
     free(s->program);
+    free(s->program_id);
+    free(s->library);
     free(s->name);
 }
 
@@ -274,10 +302,22 @@ static enum rh_status show_met(const struct session *s)
     return RH_OK;
 }
 
+/* Which images take part, where that is not all; and why there is nothing to find, if so. */
+static void show_images(const struct session *s, const struct rh_report *made)
+{
+    struct rh_strbuf text = RH_STRBUF_INIT;
+    rh_images_describe(s->program, &text);
+    if (!made->candidate_count)
+        rh_images_explain_none(s->sidecar, &text);
+    fputs(rh_strbuf_text(&text), stdout);
+    rh_strbuf_release(&text);
+}
+
 static enum rh_status report(struct session *s, bool *raced)
 {
     struct rh_report made = {0};
-    const struct rh_report_options options = {.untried_until = LISTED, .program = s->program};
+    const struct rh_report_options options = {
+        .untried_until = LISTED, .program = s->program, .library = s->library};
     enum rh_status status = rh_report_load(s->runs, s->sidecar, &options, &made);
     if (status == RH_OK) {
         *raced = has_true_race(&made);
@@ -285,6 +325,7 @@ static enum rh_status report(struct session *s, bool *raced)
             rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
         else
             status = show_met(s);
+        show_images(s, &made);
         if (status == RH_OK && s->options->json)
             status = write_json(&made, s->options->json);
     }
@@ -349,6 +390,7 @@ static bool ask_whether_it_misbehaved(const char *program)
 static enum rh_status run_campaign(struct session *s, char **argv)
 {
     const struct options *o = s->options;
+    const char *build_id = rh_sidecar_get_meta(s->sidecar, RH_SIDECAR_META_BUILD_ID);
     char limits[64];
     snprintf(limits, sizeof limits, "max_overhead=%.6f%s", o->max_overhead,
              o->no_steering ? ":steer=0" : "");
@@ -357,7 +399,8 @@ static enum rh_status run_campaign(struct session *s, char **argv)
         .argv = (const char *const *)argv,
         .program = s->name,
         .detector = o->detector,
-        .build_id = rh_sidecar_get_meta(s->sidecar, RH_SIDECAR_META_BUILD_ID),
+        .build_id = s->library ? s->program_id : build_id,
+        .subject = s->library ? build_id : NULL,
         .run_options = limits,
         .runs = o->runs,
         .users = o->users,
@@ -460,6 +503,8 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         RH_OPTION_UINT("seed", &options.seed, "N", "seed of the random choices"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
                          "read the candidates from FILE, the program's .racehive file"),
+        RH_OPTION_STRING("image", &options.image, "LIBRARY",
+                         "validate the candidates of a library that PROG loads, not its own"),
         RH_OPTION_STRING("hive", &options.hive, "URL",
                          "get tasks from a hive (not in this version)"),
         RH_OPTION_END,

@@ -226,7 +226,7 @@ static const char *const usual[] = {
     "libgcc_", "libstdc++.a", "libsupc++.a", "libclang_rt.",
 };
 
-static bool is_usual(const char *name)
+bool rh_inputs_is_usual(const char *name)
 {
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
         if (strncmp(name, usual[i], strlen(usual[i])) == 0)
@@ -234,8 +234,7 @@ static bool is_usual(const char *name)
     return false;
 }
 
-/* Shared libraries, and the scripts of the linker that stand for them. */
-static bool is_loaded(const char *name)
+bool rh_inputs_is_loaded(const char *name)
 {
     size_t len = strlen(name);
     return (len > 3 && strcmp(name + len - 3, ".so") == 0) || strstr(name, ".so.");
@@ -249,7 +248,7 @@ bool rh_inputs_have_native(const struct rh_ld *ld)
             continue;
         const char *slash = strrchr(arg->path, '/');
         const char *name = slash ? slash + 1 : arg->path;
-        if (!is_loaded(name) && !is_usual(name))
+        if (!rh_inputs_is_loaded(name) && !rh_inputs_is_usual(name))
             return true;
     }
     return false;

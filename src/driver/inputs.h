@@ -18,6 +18,11 @@ size_t rh_inputs_inspect(struct rh_ld *ld);
  * libraries. Libraries that are loaded do not: the run sees those. */
 bool rh_inputs_have_native(const struct rh_ld *ld);
 
+/* Whether a file, by its name, is one that every link has. */
+bool rh_inputs_is_usual(const char *name);
+/* Whether it is a shared library, or a script of the linker's that stands for one. */
+bool rh_inputs_is_loaded(const char *name);
+
 /* Writes the copies that the steps need into `folder` and enters their paths. */
 enum rh_status rh_inputs_prepare(struct rh_ld *ld, const char *folder);
 

@@ -15,6 +15,7 @@
 #include "driver/child.h"
 #include "driver/inputs.h"
 #include "driver/ldsteps.h"
+#include "driver/outside.h"
 #include "driver/wraps.h"
 
 #include <stdlib.h>
@@ -86,6 +87,11 @@ static void add_instrument_words(struct attempt *attempt, struct rh_wordlist *ar
     rh_vec_push(argv, rh_arena_printf(arena, "--sites=%s", link->settings.sites));
     if (rh_inputs_have_native(ld))
         rh_vec_push(argv, "--has-native");
+    if (!ld->shared && !rh_ld_is_static(ld))
+        rh_vec_push(argv, "--has-runtime");
+    const char *starter = rh_outside_starter(ld);
+    if (starter)
+        rh_vec_push(argv, rh_arena_printf(arena, "--starter=%s", starter));
     if (link->settings.config)
         rh_vec_push(argv, rh_arena_printf(arena, "--config=%s", link->settings.config));
     if (link->settings.verbose)

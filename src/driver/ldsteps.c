@@ -127,8 +127,10 @@ void rh_ld_make_final(struct rh_ld *ld, const char *linker, const struct rh_ld_e
     if (!ld->has_build_id)
         rh_vec_push(argv, "--build-id");
     /* Libraries that are loaded later look for the runtime's entry points in the executable. */
-    if (!ld->shared && !rh_ld_is_static(ld))
+    if (!ld->shared && !rh_ld_is_static(ld)) {
         rh_vec_push(argv, "--export-dynamic-symbol=__rh_*");
+        rh_vec_push(argv, "--export-dynamic-symbol=ompt_start_tool"); /* and OpenMP's library */
+    }
 }
 
 void rh_ld_make_native(struct rh_ld *ld, const char *linker, enum rh_ld_linker kind,

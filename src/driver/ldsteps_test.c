@@ -56,7 +56,8 @@ static void plain_program(void **state)
     rh_ld_make_final(&ld, "lld", &final_extras, &argv);
     assert_line(&argv, LLD " -nostdlib -dynamic-linker ld.so -o out crt1.o "
                            "PROGRAM GLUE n.o -Map=m -lc RT --build-id "
-                           "--export-dynamic-symbol=__rh_*");
+                           "--export-dynamic-symbol=__rh_* "
+                           "--export-dynamic-symbol=ompt_start_tool");
     rh_ld_make_native(&ld, "lld", RH_LD_LLD, &argv);
     assert_line(&argv, LLD " -nostdlib -dynamic-linker ld.so -o out crt1.o "
                            "-plugin gold.so -plugin-opt=O2 a.o n.o b.o -Map=m -lc");

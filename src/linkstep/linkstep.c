@@ -10,8 +10,10 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/starters.h"
 #include "instrument/keys.h"
 #include "instrument/opaque.h"
+#include "instrument/openmp.h"
 #include "ir/rewrite/rewrite.h"
 #include "linkstep/rows.h"
 #include "store/sidecar.h"
@@ -27,6 +29,7 @@ struct work {
     struct rh_module *module;
     struct rh_analysis analysis;
     bool analysed;
+    const char *starter; /* what can start threads unseen; NULL: nothing */
     struct rh_sites sites;
     struct rh_rows rows;
     struct rh_keys_result result;
@@ -96,6 +99,19 @@ static void mark_entries(struct work *w)
     }
 }
 
+/* What the program calls that can start threads and is not described, if nothing else can. */
+static const char *find_starter(const struct work *w)
+{
+    const char *starter = w->options->starter;
+    for (uint32_t i = 0; !starter && i < rh_ir_function_count(w->module); i++) {
+        const struct rh_function *fn = rh_ir_function(w->module, i);
+        bool can_start = rh_starts_threads(fn->name) || rh_loads_code(fn->name);
+        if (!fn->block_count && fn->value->user_count && can_start && !rh_library_find(fn->name))
+            starter = fn->name;
+    }
+    return starter;
+}
+
 /* Which accesses are sites: those in a candidate, or, if nothing is to be proved, all that are not
  * plainly private. */
 static enum rh_status choose_sites(struct work *w)
@@ -109,6 +125,10 @@ static enum rh_status choose_sites(struct work *w)
         .done = show_phase,
     };
     mark_entries(w);
+    w->starter = find_starter(w);
+    options.outside_starts = w->starter != NULL;
+    if (w->starter)
+        rh_log_step("functions given to code without bitcode may run in threads: %s", w->starter);
     if (strcmp(o->sites, "candidates") == 0)
         analyse(w, &options);
     else if (strcmp(o->sites, "all") == 0)
@@ -118,6 +138,13 @@ static enum rh_status choose_sites(struct work *w)
     rh_sites_collect(&w->analysis.accesses, &w->sites);
     rh_rows_make(w->analysed ? &w->analysis : NULL, &w->sites, &w->rows);
     return RH_OK;
+}
+
+/* The runtime stands in front of clone, but needs its other name itself. */
+static bool clones_unseen(const struct rh_module *m)
+{
+    const struct rh_function *fn = rh_ir_find_function(m, "__clone");
+    return fn && !fn->block_count && fn->value->user_count;
 }
 
 static enum rh_status write_object(struct work *w)
@@ -140,9 +167,13 @@ static enum rh_status write_object(struct work *w)
     rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
                 w->sites.sites.len);
     say_doing("inserting keys");
+    bool is_opaque = o->has_native || rh_opaque_module(w->module) || clones_unseen(w->module) ||
+                     rh_openmp_is_opaque(w->module, o->has_runtime);
+    if (o->has_runtime)
+        rh_openmp_lead(w->module);
     uint32_t(*best)[2] = rh_calloc(BEST_CANDIDATES, sizeof *best);
     const struct rh_keys_facts facts = {
-        .flags = o->has_native || rh_opaque_module(w->module) ? RH_IMAGE_OPAQUE : 0,
+        .flags = is_opaque ? RH_IMAGE_OPAQUE : 0,
         .candidates = (const uint32_t(*)[2])best,
         .candidate_count = rh_rows_best(&w->rows, best, BEST_CANDIDATES),
     };
@@ -158,6 +189,18 @@ static enum rh_status write_object(struct work *w)
 
 /* --- the sidecar --- */
 
+static void set_threads(const struct work *w, struct rh_sidecar_writer *writer)
+{
+    char text[16];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rh_flow_thread_count(w->analysis.flow); i++) {
+        enum rh_thread_kind kind = rh_flow_thread(w->analysis.flow, i)->kind;
+        count += kind != RH_THREAD_MAIN && kind != RH_THREAD_HANDLER;
+    }
+    snprintf(text, sizeof text, "%u", count);
+    rh_sidecar_set_meta(writer, RH_SIDECAR_META_THREADS, text);
+}
+
 static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
                          const struct rh_fs_mapping *bitcode)
 {
@@ -168,6 +211,10 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_IMAGE, w->options->type);
     if (w->config_text.len)
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_CONFIG, rh_strbuf_text(&w->config_text));
+    if (w->starter)
+        rh_sidecar_set_meta(writer, RH_SIDECAR_META_STARTER, w->starter);
+    if (w->analysed)
+        set_threads(w, writer);
     for (int s = 0; s < RH_SKIP_COUNT; s++)
         rh_sidecar_set_skipped(writer, rh_skip_name(s), w->analysis.accesses.skipped[s]);
     rh_rows_write(&w->rows, writer);

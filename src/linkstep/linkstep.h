@@ -24,6 +24,8 @@ struct rh_linkstep {
     uint64_t opt;
     uint64_t pic;
     bool has_native;
+    bool has_runtime;    /* all of it is linked with the object, and finds libraries at run time */
+    const char *starter; /* code without bitcode that can start threads, for people; or NULL */
 };
 
 enum rh_status rh_linkstep_instrument(const struct rh_linkstep *step);

@@ -77,6 +77,10 @@ int main(int argc, char **argv)
         RH_OPTION_FLAG("has-asm", &o.has_asm, "only name the objects with file-scope assembly"),
         RH_OPTION_FLAG("has-native", &step->has_native,
                        "code without bitcode will be linked with the object"),
+        RH_OPTION_FLAG("has-runtime", &step->has_runtime,
+                       "the runtime will be linked with the object, into a dynamic executable"),
+        RH_OPTION_STRING("starter", &step->starter, "NAME",
+                         "code without bitcode that can start threads"),
         RH_OPTION_FLAG("verbose", &o.verbose, "say what is being done"),
         RH_OPTION_END,
     };

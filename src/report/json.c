@@ -14,12 +14,14 @@ static void put_id(struct rh_json *json, uint64_t id)
     rh_members_text(json, "id", text);
 }
 
-static void put_site(struct rh_json *json, const char *name, const struct rh_sidecar_site *site,
-                     const char *locks, const char *threads)
+static void put_site(struct rh_json *json, const char *name, const char *image,
+                     const struct rh_sidecar_site *site, const char *locks, const char *threads)
 {
     rh_json_key(json, name);
     rh_json_begin_object(json);
     rh_members_site(json, site);
+    if (image)
+        rh_members_text(json, "image", image);
     if (site->location && site->location->inlined_at)
         rh_members_chain(json, "inlined", site);
     if (site->number == RH_RUNS_UNINSTRUMENTED) {
@@ -171,15 +173,16 @@ static void put_ends(struct rh_json *json, const struct rh_report_candidate *can
     rh_json_end_object(json);
 }
 
-static void put_candidate(struct rh_json *json, const struct rh_report_candidate *it)
+static void put_candidate(struct rh_json *json, const struct rh_report *report,
+                          const struct rh_report_candidate *it)
 {
     const struct rh_report_finding *finding = it->finding;
     rh_json_begin_object(json);
     put_id(json, it->id);
     rh_members_text(json, "verdict", rh_verdict_name(it->verdict));
     rh_members_text(json, "ground", rh_ground_words(it->ground));
-    put_site(json, "first", it->first, it->first_locks, it->first_threads);
-    put_site(json, "second", it->second, it->second_locks, it->second_threads);
+    put_site(json, "first", report->image, it->first, it->first_locks, it->first_threads);
+    put_site(json, "second", report->image, it->second, it->second_locks, it->second_threads);
     rh_members_number(json, "score", it->score);
     rh_members_text(json, "why", it->why);
     rh_members_text(json, "object", it->object);
@@ -244,7 +247,7 @@ enum rh_status rh_render_json(const struct rh_report *report, FILE *out)
     rh_json_key(&json, "candidates");
     rh_json_begin_array(&json);
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
-        put_candidate(&json, it);
+        put_candidate(&json, report, it);
     rh_json_end_array(&json);
     rh_json_end_object(&json);
     return rh_json_finish(&json);

@@ -309,8 +309,12 @@ enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
     memset(report, 0, sizeof *report);
     report->program = keep(report, program->name);
     report->build_id = keep(report, program->build_id);
+    const char *type = rh_sidecar_get_meta(sidecar, RH_SIDECAR_META_IMAGE);
+    if (type && strcmp(type, "shared") == 0)
+        report->image = keep(report, program->name);
     report->detector = keep(report, program->detector);
     report->path = keep(report, options->program);
+    report->library = keep(report, options->library);
     list_programs(&sources, report, program->sidecar, paths);
     sources.symbols = rh_symbols_open(&report->arena, paths);
     enum rh_status status = load_all(&sources, options, report);

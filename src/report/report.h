@@ -73,7 +73,9 @@ static inline bool rh_report_has_uninstrumented(const struct rh_report_candidate
 struct rh_report {
     struct rh_arena arena;
     const char *program, *build_id, *detector;
-    const char *path; /* the program's, as the caller gave it; NULL if it did not */
+    const char *path;    /* the program's, as the caller gave it; NULL if it did not */
+    const char *library; /* the library's, likewise */
+    const char *image; /* the shared library whose candidates these are; NULL: the program's own */
     struct rh_runs_totals totals;
     uint64_t candidate_count; /* of the program and uninstrumented accesses; more than the list may
                                  hold */
@@ -86,6 +88,7 @@ struct rh_report_options {
     /* List candidates that no run was asked about, as many as bring the list to this length. */
     size_t untried_until;
     const char *program; /* the program's path for symbols; NULL: found beside the sidecar */
+    const char *library; /* path of the library that the report is about; NULL: the program */
 };
 
 /* The sidecar must stay open as long as the report, which is to be released also on failure. */

@@ -139,7 +139,8 @@ void rh_report_print_summary(const struct rh_report *report, FILE *out, bool col
         if (it->verdict == RH_VERDICT_TRUE_RACE)
             rh_summary_print_line(it, &locations, out, coloured);
     rh_strbuf_reset(&counts);
-    rh_strbuf_add_quoted(&counts, report->path ? report->path : report->program);
+    const char *path = report->library ? report->library : report->path;
+    rh_strbuf_add_quoted(&counts, path ? path : report->program);
     fprintf(out, "\nProofs and stacks: racehive report %s (--format=html for a browser)\n",
             rh_strbuf_text(&counts));
     rh_strbuf_release(&counts);

@@ -130,6 +130,8 @@
     X(KEYS, "keys")             /* patch, flag, none */                                            \
     X(IMAGE, "image")           /* exe, shared */                                                  \
     X(CONFIG, "config")         /* the text of --rh-config, for the commands that obey it */       \
+    X(THREADS, "threads")       /* classes of threads beside main that the search has found */     \
+    X(STARTER, "starter")       /* code without bitcode that can start threads; absent if none */  \
     X(UNANALYSED, "unanalysed") /* why the analysis was left out; absent if it was not */
 
 enum rh_sidecar_meta {

@@ -14,13 +14,29 @@ carry
     // OPTIONS: ...   options for the compiler
     // ARGS: ...      arguments for the program; several such lines are several ways to run it.
     // ARGS: ... -> names   the same, if only the named races are on that way (none: no race)
-    // NEEDS: ...     options without which it cannot be built; skipped where the compiler cannot
+    // NEEDS: ...     options without which it cannot be built; skipped where the compiler cannot;
+                      pkg:NAME stands for what pkg-config says of NAME, $NAME for a variable
     // CANDIDATES: misses, WHY   the races have no candidate yet: an expected failure, listed
     // TSAN: misses, WHY   ThreadSanitizer is not expected to see the races
     // TSAN: wrong, WHY    ThreadSanitizer complains without reason
     // TSAN: cannot, WHY   the program cannot run under it
 """
+import os
 import re
+import shutil
+import subprocess
+
+
+def expand(words):
+    """The options that NEEDS stands for. A package that is not there leaves a word that no compiler
+    understands."""
+    for word in map(os.path.expandvars, words):
+        if not word.startswith("pkg:") or not shutil.which("pkg-config"):
+            yield word
+            continue
+        done = subprocess.run(["pkg-config", "--cflags", "--libs", word[4:]], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        yield from done.stdout.split() if done.returncode == 0 else [word]
 
 
 class Annotations:
@@ -74,4 +90,4 @@ class Annotations:
             args, arrow, wanted = text.partition("->")
             self.args.append((args.split(), wanted.replace(",", " ").split() if arrow else None))
         else:
-            (self.options if word == "OPTIONS" else self.needs).extend(text.split())
+            (self.options if word == "OPTIONS" else self.needs).extend(expand(text.split()))

@@ -101,7 +101,8 @@ class Text(CandidatesCase):
 
     def test_no_candidates(self):
         self.make_sidecar("bank.racehive", ID_A, "none")
-        self.assertEqual(self.succeed("candidates", "bank"), "bank: no candidates\n")
+        self.assertEqual(self.succeed("candidates", "bank"), "bank: no candidates\n"
+                         "No candidates: the build does not say why.\n")
 
     def test_filters(self):
         self.assertEqual(self.succeed("candidates", "bank", "--filters"),

@@ -8,7 +8,7 @@ set -eu
 nm=$1
 list=$(sort "$2")
 IFS=';'
-annotations='^(Annotate|__rh_|__tsan_)'
+annotations='^(Annotate|__rh_|__tsan_|ompt_start_tool)'
 dynamic=$($nm $3 | sed -n 's/^[0-9a-f]* W //p' | grep -vE "$annotations" | sort)
 static=$($nm $4 | sed -n 's/^[0-9a-f]* T __wrap_//p' | sort)
 called=$($nm -u $5 | sed -n 's/^ *U //p' | grep -vE '^(rt_|_GLOBAL_OFFSET_TABLE_$)' || true)

@@ -59,6 +59,7 @@ static bool read_libraries(struct rh_flow *f, struct flow_body *body, struct flo
             bool threads =
                 kind == RH_EFFECT_JOIN || (kind == RH_EFFECT_EXITS && !ends_process(row));
             ev->runs_outside |= kind == RH_EFFECT_RUNS;
+            ev->is_team |= kind == RH_EFFECT_TEAM;
             ev->ends_thread |= kind == RH_EFFECT_EXITS && !ends_process(row);
             body->has_locks |= locks;
             f->has_locks |= locks;
@@ -92,7 +93,7 @@ static bool read_event(struct rh_flow *f, struct flow_body *body, struct rh_valu
     bool matters = read_libraries(f, body, ev);
     uint32_t count;
     rh_pointsto_entries(f->pointsto, body->instance, inst, &count);
-    body->has_threads |= count > 0;
+    body->has_threads |= count > 0 || (ev->call.unknown && f->outside_starts);
     return matters || count || ev->call.count || ev->runs_outside;
 }
 
@@ -458,15 +459,21 @@ static void sum_library(struct rh_flow *f, const struct flow_body *body,
     }
 }
 
+/* More than once, as far as can be known. */
+static void add_starts(struct rh_flow *f, uint32_t thread, struct flow_summary *sum)
+{
+    for (int i = 0; i < 2 && thread != FLOW_NONE; i++)
+        sum->starts = flow_alive_start(f, sum->starts, thread);
+}
+
 static void sum_event(struct rh_flow *f, const struct flow_body *body, const struct flow_event *ev,
                       struct flow_summary *sum)
 {
     sum_library(f, body, ev, &sum->release);
     sum->release.outside |= ev->call.unknown;
-    if (ev->starts != FLOW_NONE) {
-        sum->starts = flow_alive_start(f, sum->starts, ev->starts);
-        sum->starts = flow_alive_start(f, sum->starts, ev->starts);
-    }
+    add_starts(f, ev->starts, sum);
+    if (ev->call.unknown)
+        add_starts(f, f->outside_thread, sum);
 }
 
 const struct flow_summary *flow_summary_of(struct rh_flow *f, uint32_t instance)

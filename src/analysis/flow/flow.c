@@ -16,6 +16,23 @@ struct public_locks {
     struct rh_lock *all;
 };
 
+static void reset_walk(struct rh_flow *f)
+{
+    rh_vec_each (struct flow_context *, c, &f->contexts)
+        rh_vec_free(&(*c)->callers);
+    rh_vec_free(&f->contexts);
+    rh_vec_free(&f->queue);
+    f->queue_at = 0;
+    rh_map_release(&f->context_of);
+    rh_map_release(&f->called_by);
+    rh_map_release(&f->noted);
+    rh_map_release(&f->joined_by);
+    rh_map_release(&f->occurrences);
+    rh_arena_release(&f->walk_arena);
+    for (uint32_t i = 0; i < f->body_count + f->bundle_count; i++)
+        rh_vec_clear(&f->bodies[i].contexts);
+}
+
 /* Locks and joins are named better once it is known what is stable, and that only once it is known
  * what runs alone. */
 static void walk_twice(struct rh_flow *f)
@@ -24,7 +41,7 @@ static void walk_twice(struct rh_flow *f)
     flow_walk(f);
     flow_find_unstable(f);
     flow_names_reset(f);
-    flow_walk_reset(f);
+    reset_walk(f);
     flow_threads_reset(f);
     flow_joins_find(f);
     flow_walk(f);
@@ -50,6 +67,8 @@ struct rh_flow *rh_flow_run(struct rh_module *m, const struct rh_pointsto *p,
     f->module = m;
     f->pointsto = p;
     f->is_library = o->is_library;
+    f->outside_starts = o->outside_starts;
+    f->outside_thread = FLOW_NONE;
     f->deadline = o->deadline;
     f->fresh = rh_fresh_find(m);
     flow_sets_init(&f->alive_sets);
@@ -86,7 +105,7 @@ void rh_flow_free(struct rh_flow *f)
 {
     if (!f)
         return;
-    flow_walk_reset(f);
+    reset_walk(f);
     flow_stable_release(f);
     flow_writes_release(f);
     rh_map_release(&f->stored);

@@ -4,8 +4,14 @@
  * the locks that are surely held.
  *
  * A *thread* here is a class: all threads that one call starts in one instance, the main thread,
- * the handler that one call registers for a signal, and, in a shared library, whoever calls an
- * exported function. Threads are found by following calls from each entry (rh_pointsto_entries).
+ * the team that one OpenMP region runs in, the handler that one call registers for a signal, in a
+ * shared library whoever calls an exported function, and all threads that code without bitcode may
+ * start. Threads are found by following calls from each entry (rh_pointsto_entries).
+ *
+ * Code without bitcode may run what it was given in threads of its own, if it can start any
+ * (`outside_starts`): then every call of an unknown function may start such threads, any number of
+ * them, and nothing is known of their end. A team is many threads; all have ended when the call
+ * that started them returns. The calling thread is one of them.
  *
  * How it works: for every thread, its functions are walked from the entry with a state that is
  * exact in what matters: (a) *alive*: the other threads that may run at this point, as the walking
@@ -42,6 +48,9 @@ enum rh_thread_kind {
     RH_THREAD_CREATED,
     RH_THREAD_HANDLER, /* of a signal */
     RH_THREAD_CALLER,  /* of an exported function of a shared library */
+    RH_THREAD_TEAM,    /* of an OpenMP region */
+    RH_THREAD_OUTSIDE, /* started by code without bitcode */
+    RH_THREAD_KINDS
 };
 
 struct rh_thread {
@@ -84,6 +93,7 @@ struct rh_flow;
 
 struct rh_flow_options {
     bool is_library;
+    bool outside_starts;          /* code without bitcode may start threads */
     struct rh_deadline *deadline; /* once passed, the result is worth nothing; may be NULL */
 };
 

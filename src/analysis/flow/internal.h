@@ -126,6 +126,7 @@ struct flow_event {
     bool runs_outside; /* may call whatever the outside knows */
     bool ends_thread;
     uint32_t starts;       /* thread that is started or registered, or FLOW_NONE */
+    bool is_team;          /* and that has ended when the call returns */
     struct rh_idset joins; /* one of these is waited for; empty: nothing is known */
     bool own_handle;       /* by a handle that only this run of the function knows */
 };
@@ -232,7 +233,9 @@ struct rh_flow {
     struct rh_module *module;
     const struct rh_pointsto *pointsto;
     bool is_library;
-    bool has_callers; /* threads that it does not start call into it: thread 1 stands for them */
+    bool has_callers;    /* threads that it does not start call into it: thread 1 stands for them */
+    bool outside_starts; /* unknown functions may start threads */
+    uint32_t outside_thread; /* that stands for those, or FLOW_NONE */
     struct rh_arena arena;
     struct rh_cfg **cfgs; /* by function id; made when asked for */
     struct rh_fresh *fresh;
@@ -430,6 +433,8 @@ void flow_threads_release(struct rh_flow *f);
 void flow_threads_reset(struct rh_flow *f);
 uint32_t flow_alive_start(struct rh_flow *f, uint32_t alive, uint32_t thread);
 /* One of the threads is waited for. */
+/* The threads of a class have all ended. */
+uint32_t flow_alive_end(struct rh_flow *f, uint32_t alive, uint32_t thread);
 uint32_t flow_alive_join(struct rh_flow *f, uint32_t alive, const struct rh_idset *threads);
 /* May a join in `by` only wait for threads that it knows of? */
 bool flow_joins_known(const struct rh_flow *f, uint32_t by, const struct rh_idset *threads,
@@ -453,7 +458,6 @@ uint32_t flow_decide_tries(struct rh_flow *f, uint32_t locks, const struct rh_bl
 
 /* --- walk.c --- */
 void flow_walk(struct rh_flow *f);
-void flow_walk_reset(struct rh_flow *f);
 
 /* --- writes.c --- */
 void flow_writes_collect(struct rh_flow *f);

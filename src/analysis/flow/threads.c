@@ -105,6 +105,16 @@ static void find_callers(struct rh_flow *f)
     rh_idset_add(&f->threads.data[0].children, thread);
 }
 
+/* Threads that code without bitcode starts begin with what it was given to call. */
+static void find_outside_thread(struct rh_flow *f)
+{
+    if (!f->outside_starts || !f->outside_count)
+        return;
+    f->outside_thread = add_thread(f, RH_THREAD_OUTSIDE, NULL, RH_NO_INSTANCE);
+    for (uint32_t i = 0; i < f->outside_count; i++)
+        rh_idset_add(&f->threads.data[f->outside_thread].public.entries, f->outside[i]);
+}
+
 /* --- who starts whom --- */
 
 static bool registers_handler(const struct flow_event *ev)
@@ -116,15 +126,23 @@ static bool registers_handler(const struct flow_event *ev)
     return false;
 }
 
+static enum rh_thread_kind kind_of_started(const struct flow_event *ev)
+{
+    if (ev->is_team)
+        return RH_THREAD_TEAM;
+    return registers_handler(ev) ? RH_THREAD_HANDLER : RH_THREAD_CREATED;
+}
+
 static void read_start(struct rh_flow *f, uint32_t thread, uint32_t instance, struct flow_event *ev)
 {
     uint32_t count;
     const uint32_t *entries = rh_pointsto_entries(f->pointsto, instance, ev->inst, &count);
+    if (ev->call.unknown && f->outside_thread != FLOW_NONE)
+        rh_idset_add(&f->threads.data[thread].children, f->outside_thread);
     if (!count)
         return;
     if (ev->starts == FLOW_NONE) {
-        ev->starts = add_thread(f, registers_handler(ev) ? RH_THREAD_HANDLER : RH_THREAD_CREATED,
-                                ev->inst, instance);
+        ev->starts = add_thread(f, kind_of_started(ev), ev->inst, instance);
         rh_map_put(&f->thread_of, flow_pair(instance, ev->inst->id), ev->starts);
         for (uint32_t i = 0; i < count; i++)
             rh_idset_add(&f->threads.data[ev->starts].public.entries, entries[i]);
@@ -183,6 +201,7 @@ void flow_threads_find(struct rh_flow *f)
 {
     find_first_run(f);
     find_callers(f);
+    find_outside_thread(f);
     for (uint32_t i = 0; i < f->threads.len; i++)
         follow(f, i);
     for (uint32_t i = 0; i < f->threads.len; i++)
@@ -287,6 +306,11 @@ static uint32_t count_alive(const struct rh_flow *f, uint32_t alive, const struc
     return count;
 }
 
+uint32_t flow_alive_end(struct rh_flow *f, uint32_t alive, uint32_t thread)
+{
+    return take_out(f, alive, thread);
+}
+
 uint32_t flow_alive_join(struct rh_flow *f, uint32_t alive, const struct rh_idset *threads)
 {
     uint32_t thread;
@@ -375,7 +399,8 @@ void flow_note_start(struct rh_flow *f, uint32_t thread, uint32_t alive)
     }
 }
 
-/* Callers of a library, and what they start, are there any number of times. */
+/* Callers of a library, threads that the outside starts, and what either starts, are there any
+ * number of times. */
 static void overlap_callers(struct rh_flow *f, const struct flow_thread *t)
 {
     struct rh_idset all = RH_IDSET_INIT;
@@ -392,8 +417,8 @@ void flow_finish_overlaps(struct rh_flow *f)
 {
     bool any_created = false;
     rh_vec_each (struct flow_thread, t, &f->threads) {
-        any_created |= t->public.kind == RH_THREAD_CREATED || t->public.kind == RH_THREAD_CALLER;
-        if (t->public.kind == RH_THREAD_CALLER)
+        any_created |= t->public.kind != RH_THREAD_MAIN && t->public.kind != RH_THREAD_HANDLER;
+        if (t->public.kind == RH_THREAD_CALLER || t->public.kind == RH_THREAD_OUTSIDE)
             overlap_callers(f, t);
     }
     /* A signal may come to several threads at once; and one of a class that starts others of its

@@ -295,6 +295,19 @@ static struct flow_state apply_library(struct step *w, const struct flow_event *
     return s;
 }
 
+/* A call through a pointer may start a team or something else: then nothing is known of the end. */
+static struct flow_state end_team(struct step *w, const struct flow_event *ev, struct flow_state s)
+{
+    struct rh_idset team = RH_IDSET_INIT;
+    if (ev->call.library_count != 1 || ev->call.count || ev->call.unknown)
+        return s;
+    rh_idset_add(&team, ev->starts);
+    note_joiner(w, &team);
+    s.alive = flow_alive_end(w->f, s.alive, ev->starts);
+    rh_idset_release(&team);
+    return s;
+}
+
 static struct flow_state apply_libraries(struct step *w, const struct flow_event *ev,
                                          struct flow_state s)
 {
@@ -302,6 +315,8 @@ static struct flow_state apply_libraries(struct step *w, const struct flow_event
     struct rh_flow *f = w->f;
     if (ev->starts != FLOW_NONE)
         s = start_thread(w, ev->starts, s);
+    if (ev->starts != FLOW_NONE && ev->is_team)
+        s = end_team(w, ev, start_thread(w, ev->starts, s));
     for (uint32_t i = 0; i < ev->call.library_count; i++)
         out = merge(f, out, apply_library(w, ev, ev->call.libraries[i], s));
     if (is_reachable(out) && flow_joins_known(f, w->c->thread, &ev->joins, ev->own_handle)) {
@@ -314,6 +329,8 @@ static struct flow_state apply_libraries(struct step *w, const struct flow_event
 static struct flow_state apply_unknown(struct step *w, struct flow_state s)
 {
     struct flow_release outside = {.outside = true};
+    if (w->f->outside_thread != FLOW_NONE)
+        s = start_thread(w, w->f->outside_thread, s);
     flow_release_unite(w->f, &w->c->release, &outside);
     s.locks = flow_locks_without(w->f, s.locks, &outside);
     return s;
@@ -567,21 +584,4 @@ void flow_walk(struct rh_flow *f)
         walk_context(f, id);
     }
     flow_finish_overlaps(f);
-}
-
-void flow_walk_reset(struct rh_flow *f)
-{
-    rh_vec_each (struct flow_context *, c, &f->contexts)
-        rh_vec_free(&(*c)->callers);
-    rh_vec_free(&f->contexts);
-    rh_vec_free(&f->queue);
-    f->queue_at = 0;
-    rh_map_release(&f->context_of);
-    rh_map_release(&f->called_by);
-    rh_map_release(&f->noted);
-    rh_map_release(&f->joined_by);
-    rh_map_release(&f->occurrences);
-    rh_arena_release(&f->walk_arena);
-    for (uint32_t i = 0; i < f->body_count + f->bundle_count; i++)
-        rh_vec_clear(&f->bodies[i].contexts);
 }

@@ -17,6 +17,9 @@ static void describe_thread(const struct rh_pairs_work *w, uint32_t id, struct r
     case RH_THREAD_CALLER:
         rh_strbuf_add(out, "any caller");
         return;
+    case RH_THREAD_OUTSIDE:
+        rh_strbuf_add(out, "any thread of a library");
+        return;
     default:
         break;
     }
@@ -35,9 +38,10 @@ static uint32_t who_is(const struct rh_pairs_work *w, uint32_t id)
     const struct rh_thread *t = rh_flow_thread(w->flow, id);
     uint32_t entry;
     uint64_t at = 0;
-    if (t->kind != RH_THREAD_CREATED || !rh_idset_next(&t->entries, &at, &entry))
+    bool is_named = t->kind == RH_THREAD_CREATED || t->kind == RH_THREAD_TEAM;
+    if (!is_named || !rh_idset_next(&t->entries, &at, &entry))
         return t->kind;
-    return RH_THREAD_CALLER + 1 + rh_pointsto_instance(w->pointsto, entry)->fn->id;
+    return RH_THREAD_KINDS + rh_pointsto_instance(w->pointsto, entry)->fn->id;
 }
 
 void rh_pairs_describe_threads(const struct rh_pairs *c, uint32_t klass, struct rh_strbuf *out)

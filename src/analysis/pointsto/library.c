@@ -442,6 +442,7 @@ static void apply_callback(struct rh_pointsto *p, uint32_t call, const struct rh
         entry = subject_of(p, call, e, (uint32_t)e->arg);
         break;
     case RH_EFFECT_THREAD:
+    case RH_EFFECT_TEAM:
     case RH_EFFECT_HANDLER:
         use.kind = USE_START;
         entry = subject_of(p, call, e, (uint32_t)e->arg);
@@ -470,6 +471,25 @@ void pt_connect_library(struct rh_pointsto *p, uint32_t call, struct rh_value *f
     }
 }
 
+/* What a function is called back with: the values that the effect lists, then perhaps the rest of
+ * the call's arguments. */
+static void pass_parameters(struct rh_pointsto *p, const struct use *use, struct rh_function *fn,
+                            uint32_t target)
+{
+    const struct rh_effect *e = use->effect;
+    for (uint32_t i = 0; i < fn->arg_count; i++) {
+        struct rh_effect_arg value;
+        if (i < e->param_count)
+            value = e->params[i];
+        else if (e->param_count && e->params[e->param_count - 1].rest)
+            value = (struct rh_effect_arg){
+                .arg = (int8_t)(e->params[e->param_count - 1].arg + (int)(i - e->param_count) + 1)};
+        else
+            return;
+        pt_flow(p, value_of(p, use->call, &value), pt_node_of(p, target, fn->args[i]));
+    }
+}
+
 void pt_connect_callback(struct rh_pointsto *p, const struct use *use, struct rh_function *fn)
 {
     const struct rh_effect *e = use->effect;
@@ -479,8 +499,7 @@ void pt_connect_callback(struct rh_pointsto *p, const struct use *use, struct rh
         use->kind == USE_START ? pt_entry_instance(p, fn, use->call) : pt_base_instance(p, fn);
     if (use->node != NO_NODE && fn->arg_count)
         pt_flow(p, use->node, pt_node_of(p, target, fn->args[0]));
-    for (uint32_t i = 0; i < e->param_count && i < fn->arg_count; i++)
-        pt_flow(p, value_of(p, use->call, &e->params[i]), pt_node_of(p, target, fn->args[i]));
+    pass_parameters(p, use, fn, target);
     pt_flow(p, p->instances.data[target].result, p->kept);
     if (use->kind == USE_START)
         rh_idset_add(&p->calls.data[use->call].entries, target);

@@ -65,12 +65,24 @@ static LLVMAttributeRef find_parameter_attribute(const struct rh_value *call, ui
     return found;
 }
 
+/* OpenMP's regions: what is given to them is not kept when they are over, but until then several
+ * threads use it. */
+static bool runs_team(const struct rh_value *call)
+{
+    static const char prefix[] = "__kmpc_fork_";
+
+    return call->callee->kind == RH_VALUE_FUNCTION &&
+           strncmp(call->callee->fn->name, prefix, sizeof prefix - 1) == 0;
+}
+
 /* LLVM 21 replaced nocapture by captures(...), whose value is the set of ways to be captured: none
  * is 0, and without the attribute all are possible. A byval argument is a copy. */
 static bool is_captured(const struct rh_value *call, uint32_t arg)
 {
     LLVMAttributeRef captures = find_parameter_attribute(call, arg, "captures");
 
+    if (runs_team(call))
+        return true;
     if (captures && LLVMGetEnumAttributeValue(captures) == 0)
         return false;
     return !find_parameter_attribute(call, arg, "nocapture") &&

@@ -12,9 +12,9 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "ir/module.h"
 #include "ir/rewrite/debug_vars.h"
 #include "ir/rewrite/llvm_kit.h"
-#include "ir/module.h"
 
 /* What must stand first in its block, or right behind what does. */
 static bool opens_block(LLVMValueRef inst)
@@ -117,6 +117,12 @@ enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool aft
     LLVMDisposeBuilder(builder);
     rh_vec_free(&args);
     return RH_OK;
+}
+
+void rh_rewrite_rename(struct rh_module *m, const struct rh_function *fn, const char *name)
+{
+    (void)m;
+    LLVMSetValueName2(fn->value->handle, name, strlen(name));
 }
 
 void *rh_rewrite_int(struct rh_module *m, uint32_t bits, uint64_t num)

@@ -23,6 +23,10 @@ struct rh_asm_operand {
     bool is_memory; /* passed as an indirect memory operand ("*m") of an i8 */
 };
 
+/* Gives a function that the module only declares another name for the linker; the snapshot keeps
+ * the old one. */
+void rh_rewrite_rename(struct rh_module *m, const struct rh_function *fn, const char *name);
+
 /* A constant integer as the handle of an operand. */
 void *rh_rewrite_int(struct rh_module *m, uint32_t bits, uint64_t num);
 
