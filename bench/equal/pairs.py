@@ -53,3 +53,16 @@ def match(reported, report):
             if other not in reported and any(is_moved(race, sides) for sides in each):
                 moved[race] = other
     return Matched(exact | set(moved), moved, true - reported - set(moved.values()))
+
+
+def find_near(race, report, functions_at):
+    """A race that was found with one side of `race`, and with another line of the other side's
+    function, or None. It may be the same race: compilers read a variable once for two lines. It is
+    only shown, and does not count as found. `functions_at`: the places of the functions of a line."""
+    for other, each in sorted(read_chains(report).items()):
+        for sides in each:
+            for first, second in (sides, sides[::-1]):
+                for here, there in (race, race[::-1]):
+                    if first[0] == here and second[1] in functions_at(there):
+                        return other
+    return None

@@ -78,6 +78,10 @@ class Sidecar:
         rows = self.db.execute(f"SELECT number FROM {table} WHERE location IN ({marks})")
         return [number for number, in rows]
 
+    def functions_at(self, place):
+        """The functions that a line is in, as places."""
+        return {self.places[number][1] for number in self.own[place]}
+
     def sites_at(self, place):
         return self.rows_at("sites", place)
 

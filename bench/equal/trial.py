@@ -199,7 +199,8 @@ class Trial:
             return
         matched, runs = pairs.match(races, spending.report), spending.runs
         told = {**spending.result(), **self.find(matched), **self.scout(spending)}
-        told["lost"] = [{"race": race, **stages.place_lost(race, sidecar, runs, self.alias)._asdict()}
+        told["lost"] = [{"race": race, **stages.place_lost(race, sidecar, runs, self.alias)._asdict(),
+                         "near": pairs.find_near(race, spending.report, sidecar.functions_at)}
                         for race in reports.sort_races(races - matched.found)]
         self.data["candidates"] = spending.report["totals"]["candidates"]
         self.data["arms"][name] = told
