@@ -71,7 +71,8 @@ def print_scores(told):
     stats.print_table(
         ["subject", "arm", "reported", "found", "share", "others", "false", "runs",
          "processor s", "to native"],
-        [score_row(*each) for each in arms_of(told)] + [sum_row(told, name) for name in names_of(told)])
+        [*(score_row(*each) for each in arms_of(told)),
+         *(sum_row(told, name) for name in names_of(told))])
 
 
 def print_stages(told):
@@ -117,8 +118,8 @@ def explain_other(arm, race):
 
 
 def print_others(told):
-    """What ThreadSanitizer did not report, and what it reports at another line. In a kernel all races
-    are known, and others are false."""
+    """What ThreadSanitizer did not report, and what it reports at another line. In a kernel all
+    races are known, and others are false."""
     finders = collections.defaultdict(list)
     for t, name, arm in arms_of(told):
         for race in arm["others"]:

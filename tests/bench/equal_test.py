@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of bench/equal: which races count as found, which stage lost one, how a budget is spent, and
-what the tables show."""
+"""Tests of bench/equal: which races count as found, which stage lost one, how a budget is spent,
+and what the tables show."""
 import contextlib
 import io
 import json
@@ -40,12 +40,13 @@ def race(a, b, first="a.c", second="a.c"):
 
 class Matching(unittest.TestCase):
     def test_the_very_lines(self):
-        told = pairs.match({race(1, 2), race(3, 4)},
-                           report((side("a.c", 2), side("a.c", 1)), (side("a.c", 7), side("a.c", 8))))
+        told = pairs.match({race(1, 2), race(3, 4)}, report((side("a.c", 2), side("a.c", 1)),
+                                                            (side("a.c", 7), side("a.c", 8))))
         self.assertEqual(told, ({race(1, 2)}, {}, {race(7, 8)}))
 
     def test_only_true_races_count(self):
-        told = pairs.match({race(1, 2)}, report((side("a.c", 1), side("a.c", 2)), verdict="unknown"))
+        told = pairs.match({race(1, 2)}, report((side("a.c", 1), side("a.c", 2)),
+                                                verdict="unknown"))
         self.assertEqual(told, (set(), {}, set()))
 
     def test_one_side_may_be_the_call_that_was_inlined(self):
@@ -91,9 +92,9 @@ class Near(unittest.TestCase):
         self.assertIsNone(self.near((side("a.c", 1, "loop"), side("a.c", 9))))
 
 
-# Sites 0 to 4 are on lines 10 to 14 of a.c in main, each but 3 in the class of its number; site 5, on
-# line 20 of b.c in leaf, was inlined at line 15 of a.c. Candidates: 0 with 1 and 2, 2 with 4, 1 with
-# itself.
+# Sites 0 to 4 are on lines 10 to 14 of a.c in main, each but 3 in the class of its number; site 5,
+# on line 20 of b.c in leaf, was inlined at line 15 of a.c. Candidates: 0 with 1 and 2, 2 with 4,
+# 1 with itself.
 SIDECAR = """
 CREATE TABLE files (id, path); INSERT INTO files VALUES (0, '/x/a.c'), (1, '/x/b.c');
 CREATE TABLE functions (id, name); INSERT INTO functions VALUES (0, 'main'), (1, 'leaf');
@@ -208,8 +209,8 @@ class Lost(unittest.TestCase):
         asked = "INSERT INTO tasks VALUES (0, 1, 2, 2), (1, 0, 2, 3), (0, 1, 2, NULL);"
         self.assertEqual(self.lost(race(10, 11), "INSERT INTO met VALUES (0, 1, 0, 1, 1);" + asked),
                          ("asked, not proved", "2 times"))
-        self.assertEqual(self.lost(race(10, 11), "INSERT INTO sites VALUES (0), (1);" + asked).stage,
-                         "not met")
+        ran = "INSERT INTO sites VALUES (0), (1);"
+        self.assertEqual(self.lost(race(10, 11), ran + asked).stage, "not met")
 
 
 class FakeArm:
@@ -280,7 +281,8 @@ class Budget(unittest.TestCase):
 def told(**more):
     arm = {"runs": 3, "cpus": [1.0, 1.0, 1.5], "natives": [1.0], "ratio": 1.0, "failure": None,
            "found": [race(1, 2)], "moved": [[race(1, 2), race(1, 3)]], "others": [race(5, 6)],
-           "false": None, "met": 7, "unlocked": 5, "seen_of_alias": {"runs": 32, "of": 4, "seen": 3},
+           "false": None, "met": 7, "unlocked": 5,
+           "seen_of_alias": {"runs": 32, "of": 4, "seen": 3},
            "lost": [{"race": race(8, 9), "stage": "not met", "why": "nor under alias"}], **more}
     return json.loads(json.dumps([{
         "subject": "nbody", "kind": "kernel", "candidates": 1234, "failures": {"alias": "too slow"},
