@@ -12,8 +12,8 @@ import collections
 
 import reports
 
-# Races of ThreadSanitizer's that were found; {race: the race it was found as} for those of them that
-# this rule explains; and races that it did not report.
+# Races of ThreadSanitizer's that were found; {race: the race it was found as} for those that were
+# not at the very lines; and races that it did not report.
 Matched = collections.namedtuple("Matched", "found moved others")
 
 
@@ -21,7 +21,8 @@ def chain_of(side):
     """The place of an access, that of its function, and those of the calls that it was inlined
     through."""
     own = reports.tools.place_of(side)
-    return [own, (own[0], side["function"]), *map(reports.tools.place_of, side.get("inlined") or ())]
+    calls = map(reports.tools.place_of, side.get("inlined") or ())
+    return [own, (own[0], side["function"]), *calls]
 
 
 def read_chains(report):
@@ -53,3 +54,17 @@ def match(reported, report):
             if other not in reported and any(is_moved(race, sides) for sides in each):
                 moved[race] = other
     return Matched(exact | set(moved), moved, true - reported - set(moved.values()))
+
+
+def find_near(race, report, functions_at):
+    """A race that was found with one side of `race`, and with another line of the other side's
+    function, or None. It may be the same race: compilers read a variable once for two lines. It is
+    only shown, and does not count as found. `functions_at`: gives the places of the functions of a
+    line."""
+    for other, each in sorted(read_chains(report).items()):
+        for sides in each:
+            for first, second in (sides, sides[::-1]):
+                for here, there in (race, race[::-1]):
+                    if first[0] == here and second[1] in functions_at(there):
+                        return other
+    return None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of the comparison at equal cost, as Markdown, from what the trials say."""
 import collections
+import textwrap
 
 import reports
 import results
@@ -9,6 +10,11 @@ import stats
 import trial
 
 NONE = "-"
+
+
+def say(text):
+    """A paragraph, in lines, since the page keeps them."""
+    print(textwrap.fill(text, 100) + "\n")
 
 
 def show_race(listed):
@@ -60,12 +66,13 @@ def sum_row(told, name):
 
 
 def print_scores(told):
-    print("Pairs of lines that the runs of ThreadSanitizer report, and how many of them each arm "
-          "finds in runs that take as much processor time in all:\n")
+    say("Pairs of lines that the runs of ThreadSanitizer report, and how many of them each arm "
+        "finds in runs that take as much processor time in all:")
     stats.print_table(
         ["subject", "arm", "reported", "found", "share", "others", "false", "runs",
          "processor s", "to native"],
-        [score_row(*each) for each in arms_of(told)] + [sum_row(told, name) for name in names_of(told)])
+        [*(score_row(*each) for each in arms_of(told)),
+         *(sum_row(told, name) for name in names_of(told))])
 
 
 def print_stages(told):
@@ -73,7 +80,7 @@ def print_stages(told):
     counts = collections.defaultdict(collections.Counter)
     for _, name, arm in arms_of(told):
         counts[name].update(lost["stage"] for lost in arm["lost"])
-    print("Pairs that each stage lost:\n")
+    say("Pairs that each stage lost:")
     stats.print_table(["arm", *stages.STAGES],
                       [[title_of(name), *(counts[name][s] for s in stages.STAGES)]
                        for name in counts])
@@ -85,7 +92,9 @@ def lost_cell(arm, race):
         return NONE
     for lost in arm["lost"]:
         if lost["race"] == race:
-            return f"{lost['stage']} ({lost['why']})" if lost["why"] else lost["stage"]
+            near = f"{show_race(lost['near'])} found" if lost.get("near") else ""
+            more = "; ".join(filter(None, (lost["why"], near)))
+            return f"{lost['stage']} ({more})" if more else lost["stage"]
     return "found"
 
 
@@ -97,7 +106,7 @@ def print_lost(told):
                  for race in t["tsan"]["races"]
                  if any(lost["race"] == race for arm in t["arms"].values() for lost in arm["lost"])]
     if rows:
-        print("Which stage lost which pair:\n")
+        say("Which stage lost which pair:")
         stats.print_table(["subject", "pair", *map(title_of, names)], rows)
 
 
@@ -109,8 +118,8 @@ def explain_other(arm, race):
 
 
 def print_others(told):
-    """What ThreadSanitizer did not report, and what it reports at another line. In a kernel all races
-    are known, and others are false."""
+    """What ThreadSanitizer did not report, and what it reports at another line. In a kernel all
+    races are known, and others are false."""
     finders = collections.defaultdict(list)
     for t, name, arm in arms_of(told):
         for race in arm["others"]:
@@ -119,7 +128,7 @@ def print_others(told):
             finders[t["subject"], show_race(race),
                     f"found as {show_race(other)}"].append(title_of(name))
     if finders:
-        print("Pairs that only racehive reports, and pairs that it names by other lines:\n")
+        say("Pairs that only racehive reports, and pairs that it names by other lines:")
         stats.print_table(["subject", "pair", "what", "arms"],
                           [[*key, "; ".join(names)] for key, names in finders.items()])
 
@@ -147,23 +156,29 @@ def potential_row(t):
 
 def print_potential(told):
     """As Table 3 of the paper on RaceChaser: what may race, by analysis."""
-    print(f"Potential races: pairs of sites that are candidates, that one run of the dynamic alias "
-          f"analysis sees meet, and that the scout saw meet, with and without a common lock; `seen` "
-          f"is the share of alias' pairs without a common lock that the scout has seen so after "
-          f"{trial.SCOUT_RUNS} runs. Alias has the small load of a program. True races are pairs of "
-          f"lines, of all arms:\n")
+    say(f"Potential races: pairs of sites that are candidates, that one run of the dynamic alias "
+        f"analysis sees meet, and that the scout saw meet, with and without a common lock; `seen` "
+        f"is the share of alias' pairs without a common lock that the scout has seen so after "
+        f"{trial.SCOUT_RUNS} runs. Alias has the small load of a program. True races are pairs of "
+        f"lines, of all arms:")
     scouted = [f"{what}, {name.partition('-')[2]}" for name in trial.SCOUTS
                for what in ("scouted", "no common lock", "seen")]
     stats.print_table(["subject", "static", "alias", "no common lock", *scouted, "true races"],
                       [potential_row(t) for t in told])
 
 
+def one_line(text):
+    """What a program said, as it may stand in a table."""
+    return " ".join(text.split()).replace("|", "/")
+
+
 def print_failures(told):
-    rows = [[t["subject"], name, why] for t in told for name, why in t["failures"].items()]
-    rows += [[t["subject"], name, f"after {arm['runs']} runs: {arm['failure']}"]
+    rows = [[t["subject"], name, one_line(why)] for t in told
+            for name, why in t["failures"].items()]
+    rows += [[t["subject"], name, f"after {arm['runs']} runs: {one_line(arm['failure'])}"]
              for t, name, arm in arms_of(told) if arm["failure"]]
     if rows:
-        print("What failed:\n")
+        say("What failed:")
         stats.print_table(["subject", "arm", "why"], rows)
 
 

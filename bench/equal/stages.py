@@ -14,7 +14,8 @@ STAGES = ("no site", "no candidate", "never on", "not met", "met but ordered",
           "met, unordered, not proved", "asked, not proved")
 NO_SITE, NO_CANDIDATE, NEVER_ON, NOT_MET, ORDERED, UNORDERED, ASKED = STAGES
 
-STEER = 2   # enum rh_stage of include/racehive/control.h: a task that validates, not one that watches
+# enum rh_stage of include/racehive/control.h: of a task that validates, not one that watches.
+STEER = 2
 
 Lost = collections.namedtuple("Lost", "stage why")
 
@@ -78,6 +79,10 @@ class Sidecar:
         rows = self.db.execute(f"SELECT number FROM {table} WHERE location IN ({marks})")
         return [number for number, in rows]
 
+    def functions_at(self, place):
+        """The functions that a line is in, as places."""
+        return {self.places[number][1] for number in self.own[place]}
+
     def sites_at(self, place):
         return self.rows_at("sites", place)
 
@@ -110,18 +115,16 @@ class Runs:
 
     def __init__(self, path):
         db = connect(path)
-        self.met = {(min(a, b), max(a, b)): (locked, unlocked, unordered) for a, b, locked, unlocked,
-                    unordered in db.execute("SELECT first, second, locked, unlocked, unordered "
-                                            "FROM met")}
+        self.met = {tuple(sorted(row[:2])): row[2:] for row in db.execute(
+            "SELECT first, second, locked, unlocked, unordered FROM met")}
         # What met ran, too: not every site is counted while it runs.
         self.ran = {number for number, in db.execute("SELECT number FROM sites")}.union(*self.met)
-        self.asked = collections.Counter(
-            (min(a, b), max(a, b)) for a, b in db.execute(
-                "SELECT first, second FROM tasks WHERE stage = ? AND outcome IS NOT NULL", (STEER,)))
-        self.suspected = {(min(a, b), max(a, b)) for a, b in db.execute(
+        self.asked = collections.Counter(tuple(sorted(row)) for row in db.execute(
+            f"SELECT first, second FROM tasks WHERE stage = {STEER} AND outcome IS NOT NULL"))
+        self.suspected = {tuple(sorted(row)) for row in db.execute(
             "SELECT first, second FROM candidates WHERE suspected > 0")}
         # Whether there was no room for more pairs: a loss of include/racehive/control.h.
-        self.full = db.execute("SELECT 1 FROM losses WHERE reason = 'MET_FULL'").fetchone() is not None
+        self.full = bool(db.execute("SELECT 1 FROM losses WHERE reason = 'MET_FULL'").fetchall())
         db.close()
 
     def unlocked(self):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measurement of one subject: ThreadSanitizer's runs, then each arm for as much processor time."""
+"""The measurement of one subject: ThreadSanitizer's runs, then each arm for as much processor
+time."""
 import json
 import os
 import statistics
@@ -199,8 +200,10 @@ class Trial:
             return
         matched, runs = pairs.match(races, spending.report), spending.runs
         told = {**spending.result(), **self.find(matched), **self.scout(spending)}
-        told["lost"] = [{"race": race, **stages.place_lost(race, sidecar, runs, self.alias)._asdict()}
-                        for race in reports.sort_races(races - matched.found)]
+        told["lost"] = [
+            {"race": race, **stages.place_lost(race, sidecar, runs, self.alias)._asdict(),
+             "near": pairs.find_near(race, spending.report, sidecar.functions_at)}
+            for race in reports.sort_races(races - matched.found)]
         self.data["candidates"] = spending.report["totals"]["candidates"]
         self.data["arms"][name] = told
 

@@ -279,8 +279,8 @@ class AskedArm(Arm):
 
 
 class OpenArm(AskedArm):
-    """The runs of one `racehive run` on a fresh store, as many as its caller wants. The first counts
-    like any other."""
+    """The runs of one `racehive run` on a fresh store, as many as its caller wants. The first
+    counts like any other."""
 
     def open(self, rounds=None):
         self.start(MOST_RUNS)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of bench/equal: which races count as found, which stage lost one, how a budget is spent, and
-what the tables show."""
+"""Tests of bench/equal: which races count as found, which stage lost one, how a budget is spent,
+and what the tables show."""
 import contextlib
 import io
 import json
@@ -40,12 +40,13 @@ def race(a, b, first="a.c", second="a.c"):
 
 class Matching(unittest.TestCase):
     def test_the_very_lines(self):
-        told = pairs.match({race(1, 2), race(3, 4)},
-                           report((side("a.c", 2), side("a.c", 1)), (side("a.c", 7), side("a.c", 8))))
+        told = pairs.match({race(1, 2), race(3, 4)}, report((side("a.c", 2), side("a.c", 1)),
+                                                            (side("a.c", 7), side("a.c", 8))))
         self.assertEqual(told, ({race(1, 2)}, {}, {race(7, 8)}))
 
     def test_only_true_races_count(self):
-        told = pairs.match({race(1, 2)}, report((side("a.c", 1), side("a.c", 2)), verdict="unknown"))
+        told = pairs.match({race(1, 2)}, report((side("a.c", 1), side("a.c", 2)),
+                                                verdict="unknown"))
         self.assertEqual(told, (set(), {}, set()))
 
     def test_one_side_may_be_the_call_that_was_inlined(self):
@@ -77,9 +78,23 @@ class Matching(unittest.TestCase):
         self.assertEqual(told.found, {race(1, 9)})
 
 
-# Sites 0 to 4 are on lines 10 to 14 of a.c in main, each but 3 in the class of its number; site 5, on
-# line 20 of b.c in leaf, was inlined at line 15 of a.c. Candidates: 0 with 1 and 2, 2 with 4, 1 with
-# itself.
+class Near(unittest.TestCase):
+    def near(self, *found):
+        functions = {("a.c", 2): {("a.c", "loop")}}
+        return pairs.find_near(race(1, 2), report(*found), lambda place: functions.get(place, ()))
+
+    def test_another_line_of_the_function(self):
+        self.assertEqual(self.near((side("a.c", 3, "loop"), side("a.c", 1))), race(1, 3))
+
+    def test_neither_another_function_nor_another_side(self):
+        self.assertIsNone(self.near((side("a.c", 3, "other"), side("a.c", 1))))
+        self.assertIsNone(self.near((side("a.c", 3, "loop"), side("a.c", 9))))
+        self.assertIsNone(self.near((side("a.c", 1, "loop"), side("a.c", 9))))
+
+
+# Sites 0 to 4 are on lines 10 to 14 of a.c in main, each but 3 in the class of its number; site 5,
+# on line 20 of b.c in leaf, was inlined at line 15 of a.c. Candidates: 0 with 1 and 2, 2 with 4,
+# 1 with itself.
 SIDECAR = """
 CREATE TABLE files (id, path); INSERT INTO files VALUES (0, '/x/a.c'), (1, '/x/b.c');
 CREATE TABLE functions (id, name); INSERT INTO functions VALUES (0, 'main'), (1, 'leaf');
@@ -136,6 +151,10 @@ class Lost(unittest.TestCase):
         self.assertEqual(self.sidecar.sites_at(("b.c", "leaf")), [5])
         self.assertEqual(self.sidecar.sites_at(("a.c", 20)), [])
 
+    def test_functions_by_place(self):
+        self.assertEqual(self.sidecar.functions_at(("a.c", 10)), {("a.c", "main")})
+        self.assertEqual(self.sidecar.functions_at(("a.c", 99)), set())
+
     def test_candidates_are_found_either_way(self):
         self.assertEqual(self.sidecar.joined([1, 2], [0, 4]), {(0, 1), (0, 2), (2, 4)})
         self.assertEqual(self.sidecar.joined([1], [1]), {(1, 1)})
@@ -190,8 +209,8 @@ class Lost(unittest.TestCase):
         asked = "INSERT INTO tasks VALUES (0, 1, 2, 2), (1, 0, 2, 3), (0, 1, 2, NULL);"
         self.assertEqual(self.lost(race(10, 11), "INSERT INTO met VALUES (0, 1, 0, 1, 1);" + asked),
                          ("asked, not proved", "2 times"))
-        self.assertEqual(self.lost(race(10, 11), "INSERT INTO sites VALUES (0), (1);" + asked).stage,
-                         "not met")
+        ran = "INSERT INTO sites VALUES (0), (1);"
+        self.assertEqual(self.lost(race(10, 11), ran + asked).stage, "not met")
 
 
 class FakeArm:
@@ -262,7 +281,8 @@ class Budget(unittest.TestCase):
 def told(**more):
     arm = {"runs": 3, "cpus": [1.0, 1.0, 1.5], "natives": [1.0], "ratio": 1.0, "failure": None,
            "found": [race(1, 2)], "moved": [[race(1, 2), race(1, 3)]], "others": [race(5, 6)],
-           "false": None, "met": 7, "unlocked": 5, "seen_of_alias": {"runs": 32, "of": 4, "seen": 3},
+           "false": None, "met": 7, "unlocked": 5,
+           "seen_of_alias": {"runs": 32, "of": 4, "seen": 3},
            "lost": [{"race": race(8, 9), "stage": "not met", "why": "nor under alias"}], **more}
     return json.loads(json.dumps([{
         "subject": "nbody", "kind": "kernel", "candidates": 1234, "failures": {"alias": "too slow"},
@@ -300,6 +320,10 @@ class Tables(unittest.TestCase):
         self.assertIn("| not reported | racemob, 0.1; racechaser, 0.1 |", text)
         self.assertNotIn("| nbody | a.c:1 and a.c:2 | found | found |", text)
 
+    def test_what_may_be_the_same_race(self):
+        lost = [{"race": race(8, 9), "stage": "not met", "why": "", "near": race(8, 7)}]
+        self.assertIn("| not met (a.c:8 and a.c:7 found) |", self.print(told(lost=lost)))
+
     def test_what_is_not_known_of_a_kernel_is_false(self):
         self.assertIn("| a.c:5 and a.c:6 | false |", self.print(told(false=[race(5, 6)])))
         self.assertIn("| a.c:5 and a.c:6 | known, not reported |", self.print(told(false=[])))
@@ -309,9 +333,9 @@ class Tables(unittest.TestCase):
                       self.print(told(others=[[None, ["a.c", 4]]])))
 
     def test_nothing_was_measured(self):
-        failed = {"subject": "x264", "kind": "program", "failures": {"all": "no compiler"},
+        failed = {"subject": "x264", "kind": "program", "failures": {"all": "no |\n compiler"},
                   "tsan": {"races": [], "cpu": 0}, "arms": {}}
-        self.assertIn("| x264 | all | no compiler |", self.print([failed]))
+        self.assertIn("| x264 | all | no / compiler |", self.print([failed]))
 
 
 if __name__ == "__main__":
