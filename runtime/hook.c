@@ -8,7 +8,13 @@
 #include "opaque.h"
 #include "sys.h"
 
-_Atomic bool rt_hook_scout_muted;
+_Atomic uint32_t rt_hook_scout_window, rt_hook_scout_over = UINT32_MAX;
+
+static bool is_scout_muted(void)
+{
+    return atomic_load_explicit(&rt_hook_scout_over, memory_order_relaxed) ==
+           atomic_load_explicit(&rt_hook_scout_window, memory_order_relaxed);
+}
 
 static bool orders_threads(uint8_t access)
 {
@@ -36,7 +42,7 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
                  const struct rh_hook_frame *frame)
 {
     const struct rt_image *r = image->runtime;
-    bool is_muted = atomic_load_explicit(&rt_hook_scout_muted, memory_order_relaxed);
+    bool is_muted = is_scout_muted();
     for (uint32_t s = key->first_site; s < key->first_site + key->site_count; s++) {
         uint8_t users = __atomic_load_n(&r->site_armed[s], __ATOMIC_RELAXED);
         if (!users || (users == RT_KEYS_SCOUT && is_muted))

@@ -210,8 +210,9 @@ static uint32_t open_now(void)
     uint32_t w = atomic_load_explicit(&window, memory_order_acquire);
     if (rt_likely(!w || !atomic_load_explicit(&rt_budget_slice_over, memory_order_relaxed)))
         return w;
+    uint32_t over = w;
     if (atomic_compare_exchange_strong(&window, &w, 0))
-        atomic_store(&rt_hook_scout_muted, true);
+        atomic_store(&rt_hook_scout_over, over);
     return 0;
 }
 
@@ -309,6 +310,7 @@ static void open_window(uint64_t slice_ns, enum rt_scout_width width)
 {
     rt_sync_need();
     atomic_fetch_add(&rt_memory_live, 1);
+    atomic_store(&rt_hook_scout_window, ++serial);
     rt_scout_sites_open(width);
     rt_budget_slice(slice_ns);
     is_open = true;
@@ -316,7 +318,7 @@ static void open_window(uint64_t slice_ns, enum rt_scout_width width)
     atomic_store(&turns, AMBUSHES);
     atomic_store(&may_be_asked, false);
     atomic_fetch_add(&rt_shared()->scout.windows, 1);
-    atomic_store(&window, ++serial);
+    atomic_store(&window, serial);
 }
 
 static void close_window(void)
@@ -324,7 +326,7 @@ static void close_window(void)
     atomic_store(&window, 0);
     is_open = false;
     rt_scout_sites_close();
-    atomic_store(&rt_hook_scout_muted, false);
+    atomic_store(&rt_hook_scout_window, 0);
     atomic_fetch_sub(&rt_memory_live, 1);
     rt_sync_done();
 }
@@ -430,7 +432,7 @@ void rt_scout_after_fork(void)
 {
     atomic_store(&lock.word, 0);
     atomic_store(&window, 0);
-    atomic_store(&rt_hook_scout_muted, false);
+    atomic_store(&rt_hook_scout_window, 0);
     rt_ambush_after_fork();
 }
 
