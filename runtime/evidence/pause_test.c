@@ -226,6 +226,74 @@ static void test_all_places(void **state)
     }
 }
 
+/* --- ambushes --- */
+
+static bool collides(uint32_t fake, struct rt_access a, bool writes)
+{
+    struct rt_meeting meeting;
+    uint32_t at = 0;
+    if (!rt_pause_meet_ambush(&fakes[fake], &a, writes, &at, &meeting))
+        return false;
+    assert_int_equal(meeting.paused.thread, fakes[0].id);
+    assert_int_equal(meeting.paused.address, 0x1000);
+    assert_false(rt_pause_meet_ambush(&fakes[fake], &a, writes, &at, &meeting));
+    return true;
+}
+
+static void start_ambush(struct holder *h, enum rt_side side)
+{
+    *h = usual_holder();
+    h->task = RT_PAUSE_AMBUSH;
+    h->side = side;
+    start(h);
+    await_waiting(1);
+}
+
+static void end_ambush(struct holder *h)
+{
+    assert_int_equal(count_waiting(), 1); /* whoever collided has left it where it was */
+    rt_pause_release_all();
+    finish(h);
+    assert_int_equal(h->end, RT_PAUSE_TIMED_OUT);
+}
+
+static void test_all_collide_with_an_ambush(void **state)
+{
+    (void)state;
+    struct holder h;
+    start_ambush(&h, RT_SIDE_SECOND);
+    for (uint32_t i = 1; i < 4; i++) {
+        assert_true(collides(i, access_at(0x1004, 1), false));
+        assert_true(collides(i, access_at(0xff8, 9), true));
+    }
+    assert_false(collides(0, access_at(0x1000, 8), true)); /* its own */
+    assert_false(collides(1, access_at(0x1008, 8), true));
+    assert_false(meets(1, 3, RT_SIDE_SECOND, access_at(0x1000, 8))); /* it is of no task */
+    end_ambush(&h);
+    assert_false(collides(1, access_at(0x1000, 8), true));
+}
+
+static void test_two_reads_do_not_collide(void **state)
+{
+    (void)state;
+    struct holder h;
+    start_ambush(&h, RT_SIDE_FIRST);
+    assert_false(collides(1, access_at(0x1000, 8), false));
+    assert_true(collides(1, access_at(0x1000, 8), true));
+    end_ambush(&h);
+}
+
+static void test_tasks_are_no_ambush(void **state)
+{
+    (void)state;
+    struct holder h = usual_holder();
+    start(&h);
+    await_waiting(1);
+    assert_false(collides(1, access_at(0x1000, 8), true));
+    rt_pause_release_all();
+    finish(&h);
+}
+
 static _Atomic int64_t handled_ns;
 
 static void note_time(int number)
@@ -357,9 +425,17 @@ static void test_stress(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(test_nobody_comes),   CASE(test_met),        CASE(test_who_does_not_meet),
-        CASE(test_budget_refuses), CASE(test_all_places), CASE(test_signals_wait_for_its_end),
-        CASE(test_after_fork),     CASE(test_stress),
+        CASE(test_nobody_comes),
+        CASE(test_met),
+        CASE(test_who_does_not_meet),
+        CASE(test_budget_refuses),
+        CASE(test_all_places),
+        CASE(test_signals_wait_for_its_end),
+        CASE(test_all_collide_with_an_ambush),
+        CASE(test_two_reads_do_not_collide),
+        CASE(test_tasks_are_no_ambush),
+        CASE(test_after_fork),
+        CASE(test_stress),
     };
     return cmocka_run_group_tests_name("pause", tests, NULL, NULL);
 }
