@@ -394,6 +394,12 @@ void rt_scout_thread_begin(struct rt_thread *self)
     rt_unlock(&lock);
 }
 
+/* Who races with a rare access may be anybody. Of a promising one, some partners are known. */
+static enum rt_scout_width width_for(enum rt_scout_ambush why)
+{
+    return why == RT_AMBUSH_RARE || serial % 2 ? RT_SCOUT_WIDE : RT_SCOUT_NARROW;
+}
+
 void rt_scout_tick(void)
 {
     if (!atomic_load(&is_started))
@@ -409,9 +415,7 @@ void rt_scout_tick(void)
     else if (!is_open && !is_silent && atomic_load(&rt_budget_alarm))
         fall_silent();
     else if (!is_open && asked_for)
-        open_window(slice_for_one(), atomic_exchange(&asked_for, RT_AMBUSH_NO) == RT_AMBUSH_RARE
-                                         ? RT_SCOUT_WIDE
-                                         : RT_SCOUT_NARROW);
+        open_window(slice_for_one(), width_for(atomic_exchange(&asked_for, RT_AMBUSH_NO)));
     else if (!is_open && may_open(REGULAR_SLICE_NS))
         open_window(next_slice(),
                     rt_scout_sites_have_promise() && serial % 4 ? RT_SCOUT_NARROW : RT_SCOUT_USUAL);
