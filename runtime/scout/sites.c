@@ -36,7 +36,8 @@ enum seen {
     IS_SUSPECT = 4,   /* and was unordered */
     IS_PROMISING = 8, /* met another without a common lock, in this run or an earlier one */
     IS_TOLD = 16,     /* that it is worn */
-    IS_RARE = 32      /* when it was visited last, nobody had come for some time */
+    IS_RARE = 32,     /* when it was visited last, nobody had come for some time */
+    IS_FREQUENT = 64  /* it was visited several times within a step of `now` */
 };
 
 struct site {
@@ -133,7 +134,7 @@ static void note_ran(struct rh_site_name name, const struct site *s)
 
 bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a, bool *is_rare)
 {
-    enum { RARE = 2 };
+    enum { RARE = 2, OFTEN = 4 };
     struct rh_site_name name = name_of(a);
     struct site *s = find(name);
     uint16_t slot = (uint16_t)(1u << self->slot % 16);
@@ -153,8 +154,10 @@ bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *
     uint16_t time = atomic_load_explicit(&now, memory_order_relaxed);
     if (rt_unlikely(s->last != time)) {
         *is_rare = (uint16_t)(time - s->last) >= RARE;
-        s->seen = (uint8_t)(*is_rare ? s->seen | IS_RARE : s->seen & ~IS_RARE);
+        s->seen = (uint8_t)((s->seen & ~(IS_RARE | IS_FREQUENT)) | (*is_rare ? IS_RARE : 0));
         s->last = time;
+    } else if (!(s->seen & IS_FREQUENT) && visits >= OFTEN) {
+        s->seen |= IS_FREQUENT;
     }
     if (visits < UINT16_MAX)
         s->visits = (uint16_t)(visits + 1);
@@ -177,7 +180,9 @@ enum rt_scout_ambush rt_scout_sites_wants_ambush(const struct rt_access *a, bool
     if (!s)
         return RT_AMBUSH_NO;
     if (s->seen & IS_PROMISING)
-        return s->ambushes < PROMISING ? RT_AMBUSH_PROMISING : RT_AMBUSH_NO;
+        return s->ambushes < (s->seen & IS_FREQUENT ? is_lucky(name) : PROMISING)
+                   ? RT_AMBUSH_PROMISING
+                   : RT_AMBUSH_NO;
     return is_rare && s->ambushes < OTHERS && is_lucky(name) ? RT_AMBUSH_RARE : RT_AMBUSH_NO;
 }
 
