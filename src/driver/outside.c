@@ -124,6 +124,7 @@ static void look_at_library(struct search *s, const char *path)
     look_at_symbols(s, &elf, path);
     if (!s->found)
         rh_elf_find(&elf, RH_ELF_NEEDED, add_needed, s);
+    s->elf = NULL;
     rh_elf_close(&elf);
 }
 
