@@ -394,10 +394,11 @@ void rt_scout_thread_begin(struct rt_thread *self)
     rt_unlock(&lock);
 }
 
-/* Who races with a rare access may be anybody. Of a promising one, some partners are known. */
+/* Who races with a rare access may be anybody. Of a promising one, partners are known; others are
+ * looked for when there is enough of the budget. */
 static enum rt_scout_width width_for(enum rt_scout_ambush why)
 {
-    return why == RT_AMBUSH_RARE || serial % 2 ? RT_SCOUT_WIDE : RT_SCOUT_NARROW;
+    return why == RT_AMBUSH_RARE || may_open(REGULAR_SLICE_NS) ? RT_SCOUT_WIDE : RT_SCOUT_NARROW;
 }
 
 void rt_scout_tick(void)
