@@ -180,9 +180,8 @@ enum rt_scout_ambush rt_scout_sites_wants_ambush(const struct rt_access *a, bool
     if (!s)
         return RT_AMBUSH_NO;
     if (s->seen & IS_PROMISING)
-        return s->ambushes < (s->seen & IS_FREQUENT ? is_lucky(name) : PROMISING)
-                   ? RT_AMBUSH_PROMISING
-                   : RT_AMBUSH_NO;
+        return s->ambushes < (s->seen & IS_FREQUENT ? OTHERS : PROMISING) ? RT_AMBUSH_PROMISING
+                                                                          : RT_AMBUSH_NO;
     return is_rare && s->ambushes < OTHERS && is_lucky(name) ? RT_AMBUSH_RARE : RT_AMBUSH_NO;
 }
 
