@@ -5,8 +5,8 @@
  * How it works: every thread has a slot and counts epochs in it; it carries a clock, the latest
  * epoch of each slot that it has learned of. A release joins the thread's clock into the object's,
  * and the thread's next access begins a new epoch; an acquire joins the object's clock into the
- * thread's. An access is known
- * by slot and epoch: a thread has learned of it if its clock has that epoch or a later one.
+ * thread's. An access is known by slot and epoch: a thread has learned of it if its clock has that
+ * epoch or a later one.
  *
  * Every inaccuracy is on one side: a thread may learn too much, and a race is missed; it never
  * learns too little, and no race is invented. So the clocks of objects lie in a table without keys,
