@@ -62,7 +62,8 @@ static bool open_memory(struct writer *w)
     return w->mem >= 0;
 }
 
-/* To make all of an image's text writable takes as long as to write hundreds of bytes one by one. */
+/* To make all of an image's text writable takes as long as to write hundreds of bytes one by one.
+ */
 static bool writer_open(struct writer *w, struct rt_image *image, bool has_few)
 {
     static _Atomic bool can_sync; /* asked first: a byte written cannot be unseen */

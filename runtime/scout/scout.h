@@ -15,8 +15,8 @@
  *
  * The first window opens before the first thread is created, because much of what goes wrong does
  * so when threads begin. It and each later one have a slice of the budget, and close when they have
- * used it; the next opens when enough has been earned again, or around a rare access that is made to
- * wait for others (ambush.h).
+ * used it; the next opens when enough has been earned again, or around a rare access that is made
+ * to wait for others (ambush.h).
  *
  * Where the process may synchronise unseen (opaque.h), what is unordered is only suspected.
  */
