@@ -29,6 +29,7 @@ struct shift {
     bool down;  /* may also move towards the beginning, out of its array */
     bool below; /* may also move towards the beginning of its array: p[i] with i < 0 */
     bool loose; /* from a pointer that may lie before the object: a[i + 5] as (a + i) + 5, i < 0 */
+    bool by_elements; /* the stride is the size of structs or arrays that a pointer is to */
 };
 
 struct shift_edge {
@@ -130,7 +131,7 @@ struct instance {
 struct rh_pointsto {
     struct rh_module *module;
     struct rh_pointsto_options options;
-    uint64_t edges, rounds; /* so far */
+    uint64_t edges, rounds;     /* so far */
     struct rh_layouts *layouts; /* types of heap objects belong to it */
     RH_VEC(struct node) nodes;
     RH_VEC(struct rh_cell) cells;

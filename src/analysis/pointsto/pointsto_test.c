@@ -254,6 +254,39 @@ static void arrays_are_copied_with_their_struct(void **state)
     release(&s);
 }
 
+/* The indices of LLVM 22, which name the elements' type and not the array's. */
+static void the_elements_say_which_array_is_indexed(void **state)
+{
+    (void)state;
+    struct solved s =
+        solve("%item = type { [4 x ptr], i64 }\n%box = type { [2 x [4 x %item]], ptr }\n"
+              "%outer = type { i64, %box }\n"
+              "@box = internal global %box zeroinitializer\n"
+              "@outer = internal global %outer zeroinitializer\n"
+              "define i32 @main(i64 %i, i64 %j, i64 %k) {\n"
+              "  %item = getelementptr inbounds nuw %item, ptr @box, i64 %i\n"
+              "  %any = getelementptr inbounds nuw ptr, ptr %item, i64 %j\n"
+              "  store ptr @a, ptr %any\n"
+              "  %in = getelementptr i8, ptr @outer, i64 8\n"
+              "  %row = getelementptr inbounds nuw [4 x %item], ptr %in, i64 %k\n"
+              "  %other = getelementptr inbounds nuw %item, ptr %row, i64 %i\n"
+              "  store ptr @b, ptr %other\n"
+              "  %last = getelementptr i8, ptr @box, i64 304\n"
+              "  %x = load ptr, ptr %last\n"
+              "  %behind = getelementptr i8, ptr @box, i64 320\n"
+              "  %y = load ptr, ptr %behind\n"
+              "  %first = getelementptr i8, ptr @outer, i64 288\n"
+              "  %z = load ptr, ptr %first\n"
+              "  %after = getelementptr i8, ptr @outer, i64 328\n"
+              "  %w = load ptr, ptr %after\n"
+              "  ret i32 0\n}\n");
+    assert_true(points_to(&s, "main", "x", "a"));
+    assert_false(points_to(&s, "main", "y", "a"));
+    assert_true(points_to(&s, "main", "z", "b"));
+    assert_false(points_to(&s, "main", "w", "b"));
+    release(&s);
+}
+
 static void elements_are_copied_with_their_arrays(void **state)
 {
     (void)state;
@@ -426,6 +459,7 @@ int main(void)
         cmocka_unit_test(copies_of_unknown_length_mix),
         cmocka_unit_test(copies_from_one_place_stay_apart),
         cmocka_unit_test(arrays_are_copied_with_their_struct),
+        cmocka_unit_test(the_elements_say_which_array_is_indexed),
         cmocka_unit_test(elements_are_copied_with_their_arrays),
         cmocka_unit_test(the_last_elements_are_copied),
         cmocka_unit_test(blocks_of_wrappers_differ_by_caller),

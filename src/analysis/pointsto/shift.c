@@ -95,6 +95,44 @@ static bool leaves_member(const struct object *o, int64_t offset, int64_t room, 
     return room <= (int64_t)stride || (stride == 1 && scalar_at(o->type, offset % size) > 1);
 }
 
+/* Is it an array of several elements of so many bytes, or of arrays of such? */
+static bool is_array_of(const struct rh_type *t, uint64_t bytes)
+{
+    if (t->kind != RH_TYPE_ARRAY || t->alloc_size <= bytes)
+        return false;
+    return t->elems[0]->alloc_size == bytes || is_array_of(t->elems[0], bytes);
+}
+
+/* The largest array of structs (or arrays) of so many bytes that a pointer to `offset` can be to an
+ * element of. LLVM 22 does not say any more which array is indexed: sheet->rows[i] is
+ * ((struct row *)sheet)[i]. */
+static bool find_elements(const struct object *o, int64_t offset, uint64_t bytes, int64_t *begin,
+                          int64_t *end)
+{
+    const struct rh_type *t = o->keeps_type ? o->type : NULL;
+    if (!t || offset < 0 || t->alloc_size <= bytes)
+        return false;
+    int64_t within = offset % (int64_t)t->alloc_size;
+    while (!is_array_of(t, bytes) || within % (int64_t)bytes != 0) {
+        uint64_t i = 0;
+        if (t->kind == RH_TYPE_ARRAY && t->elems[0]->alloc_size) {
+            within %= (int64_t)t->elems[0]->alloc_size;
+        } else if (t->kind == RH_TYPE_STRUCT && t->offsets && t->count && !hides_members(t)) {
+            for (i = t->count - 1; (int64_t)t->offsets[i] > within;)
+                i--;
+            within -= (int64_t)t->offsets[i];
+        } else {
+            return false;
+        }
+        t = t->elems[i];
+        if (within >= (int64_t)t->alloc_size)
+            return false;
+    }
+    *begin = offset - within;
+    *end = *begin + (int64_t)t->alloc_size;
+    return true;
+}
+
 /* The array that a shift moves in, as far as that is known. */
 static void find_array(const struct object *o, const struct rh_cell *c, const struct shift *by,
                        int64_t *begin, int64_t *end)
@@ -104,6 +142,8 @@ static void find_array(const struct object *o, const struct rh_cell *c, const st
     if (by->extent && !by->down) {
         *begin = c->offset + by->start;
         *end = *begin + (int64_t)by->extent;
+    } else if (by->by_elements && find_elements(o, c->offset, by->stride, begin, end)) {
+        return;
     } else if (!(by->down && by->stride == 1)) {
         pt_reach(o, c->offset, begin, end);
         if (*end != INT64_MAX && leaves_member(o, c->offset, *end - *begin, by->stride)) {

@@ -90,6 +90,8 @@ static uint32_t shifts_of(const struct rh_gep *gep, struct shift out[MOST_TERMS]
             .start = t->start - before,
             .extent = t->extent,
             .below = t->is_pointer && !rh_nonnegative_holds(t->index),
+            .by_elements = t->is_pointer && (gep->source->kind == RH_TYPE_STRUCT ||
+                                             gep->source->kind == RH_TYPE_ARRAY),
         };
         before = t->start;
     }
