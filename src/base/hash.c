@@ -94,22 +94,3 @@ void rh_hash_format(uint64_t value, char out[RH_HASH_HEX_SIZE])
 {
     snprintf(out, RH_HASH_HEX_SIZE, "%016" PRIx64, value);
 }
-
-static int read_digit(char c)
-{
-    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-    const char *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)((at - digits) % 16) : -1;
-}
-
-enum rh_status rh_hash_parse(const char *text, uint64_t *value)
-{
-    uint64_t result = 0;
-    size_t len = 0;
-    for (int digit; (digit = read_digit(text[len])) >= 0 && len < 16; len++)
-        result = result << 4 | (uint64_t)digit;
-    if (len != 16 || text[len] != '\0')
-        return rh_fail(RH_ERR_INPUT, "'%s' is not a fingerprint of 16 hexadecimal digits", text);
-    *value = result;
-    return RH_OK;
-}

@@ -11,8 +11,6 @@
 #ifndef RH_BASE_HASH_H
 #define RH_BASE_HASH_H
 
-#include "base/status.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,8 +35,5 @@ uint64_t rh_hash_bytes(const void *bytes, size_t len);
 
 /* Writes exactly 16 lower-case hexadecimal digits. */
 void rh_hash_format(uint64_t value, char out[RH_HASH_HEX_SIZE]);
-
-/* Reads exactly 16 hexadecimal digits of either case; anything else is RH_ERR_INPUT. */
-enum rh_status rh_hash_parse(const char *text, uint64_t *value);
 
 #endif

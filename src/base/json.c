@@ -19,45 +19,27 @@ static void require(bool holds, const char *rule)
     abort();
 }
 
-static void init_writer(struct rh_json *json, FILE *stream, struct rh_strbuf *out)
-{
-    *json = (struct rh_json){.stream = stream, .out = out};
-    json->state[0] = RH_JSON_DOCUMENT;
-}
-
 void rh_json_init_file(struct rh_json *json, FILE *stream)
 {
-    init_writer(json, stream, NULL);
-}
-
-void rh_json_init_strbuf(struct rh_json *json, struct rh_strbuf *out)
-{
-    init_writer(json, NULL, out);
-}
-
-/* Where text goes first; what is meant for a stream is passed on at the end of each call. */
-static struct rh_strbuf *buffer_of(struct rh_json *json)
-{
-    return json->stream ? &json->scratch : json->out;
+    *json = (struct rh_json){.stream = stream};
+    json->state[0] = RH_JSON_DOCUMENT;
 }
 
 static void flush(struct rh_json *json)
 {
-    if (!json->stream)
-        return;
     fwrite(json->scratch.data, 1, json->scratch.len, json->stream);
     rh_strbuf_reset(&json->scratch);
 }
 
 static void start_line(struct rh_json *json)
 {
-    rh_strbuf_addf(buffer_of(json), "\n%*s", (int)(2 * json->depth), "");
+    rh_strbuf_addf(&json->scratch, "\n%*s", (int)(2 * json->depth), "");
 }
 
 static void start_item(struct rh_json *json)
 {
     if (json->nonempty[json->depth])
-        rh_strbuf_addc(buffer_of(json), ',');
+        rh_strbuf_addc(&json->scratch, ',');
     json->nonempty[json->depth] = true;
     start_line(json);
 }
@@ -76,7 +58,7 @@ static void start_value(struct rh_json *json)
 static void write_value(struct rh_json *json, const char *text)
 {
     start_value(json);
-    rh_strbuf_add(buffer_of(json), text);
+    rh_strbuf_add(&json->scratch, text);
     flush(json);
 }
 
@@ -84,7 +66,7 @@ static void begin(struct rh_json *json, char bracket, enum rh_json_state state)
 {
     start_value(json);
     require(json->depth < RH_JSON_MAX_DEPTH, "nested too deeply");
-    rh_strbuf_addc(buffer_of(json), bracket);
+    rh_strbuf_addc(&json->scratch, bracket);
     json->depth++;
     json->state[json->depth] = state;
     json->nonempty[json->depth] = false;
@@ -98,7 +80,7 @@ static void end(struct rh_json *json, char bracket, enum rh_json_state state)
     json->depth--;
     if (nonempty)
         start_line(json);
-    rh_strbuf_addc(buffer_of(json), bracket);
+    rh_strbuf_addc(&json->scratch, bracket);
     flush(json);
 }
 
@@ -126,8 +108,8 @@ void rh_json_key(struct rh_json *json, const char *name)
 {
     require(json->state[json->depth] == RH_JSON_KEY, "a key where none may stand");
     start_item(json);
-    rh_strbuf_add_json(buffer_of(json), name);
-    rh_strbuf_add(buffer_of(json), ": ");
+    rh_strbuf_add_json(&json->scratch, name);
+    rh_strbuf_add(&json->scratch, ": ");
     json->state[json->depth] = RH_JSON_VALUE;
     flush(json);
 }
@@ -139,7 +121,7 @@ void rh_json_string(struct rh_json *json, const char *text)
         return;
     }
     start_value(json);
-    rh_strbuf_add_json(buffer_of(json), text);
+    rh_strbuf_add_json(&json->scratch, text);
     flush(json);
 }
 
@@ -179,11 +161,9 @@ void rh_json_null(struct rh_json *json)
 enum rh_status rh_json_finish(struct rh_json *json)
 {
     require(json->depth == 0 && json->state[0] == RH_JSON_DONE, "an unfinished document");
-    rh_strbuf_addc(buffer_of(json), '\n');
+    rh_strbuf_addc(&json->scratch, '\n');
     flush(json);
     rh_strbuf_release(&json->scratch);
-    if (!json->stream)
-        return RH_OK;
     errno = 0;
     if (fflush(json->stream) == 0 && !ferror(json->stream))
         return RH_OK;

@@ -11,8 +11,7 @@
  *     status = rh_json_finish(&json);
  *
  * Wrong nesting (a value without a key in an object, an end without its begin, two documents in
- * one) is a mistake of the program and aborts it. Nothing is written behind the writer's back:
- * whoever made the stream or strbuf owns and closes it.
+ * one) is a mistake of the program and aborts it. Whoever made the stream owns and closes it.
  */
 #ifndef RH_BASE_JSON_H
 #define RH_BASE_JSON_H
@@ -37,8 +36,7 @@ enum rh_json_state {
 };
 
 struct rh_json {
-    FILE *stream;             /* NULL when writing to a strbuf */
-    struct rh_strbuf *out;    /* NULL when writing to a stream */
+    FILE *stream;
     struct rh_strbuf scratch; /* on the way to the stream; empty between calls */
     size_t depth;
     enum rh_json_state state[RH_JSON_MAX_DEPTH + 1];
@@ -46,7 +44,6 @@ struct rh_json {
 };
 
 void rh_json_init_file(struct rh_json *json, FILE *stream);
-void rh_json_init_strbuf(struct rh_json *json, struct rh_strbuf *out);
 
 /* Ends the document with a newline; RH_ERR_IO if the stream could not be written. */
 enum rh_status rh_json_finish(struct rh_json *json);

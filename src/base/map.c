@@ -11,19 +11,15 @@
 #define MIN_ROOM  8
 #define NOT_FOUND SIZE_MAX
 
-/*
- * Deleting only marks the entry, whose slot keeps later ones reachable. Since every entry ever
- * filled holds one slot and there are twice as many slots as entries, a probe always meets an empty
- * slot. Deleted entries and their slots go when the array is full and the map is rebuilt.
- */
+/* Every entry holds one slot, and there are twice as many slots as entries: a probe always meets an
+ * empty slot. */
 struct rh_map_entry {
     uint64_t key;
     uint64_t value;
-    bool live;
 };
 
 struct rh_strmap_entry {
-    char *key; /* NULL when deleted */
+    char *key;
     void *value;
     uint64_t hash;
 };
@@ -74,29 +70,20 @@ static size_t find_key(const struct rh_map *map, uint64_t key)
     size_t mask = 2 * map->room - 1;
     for (size_t at = mix_key(key) & mask; map->slots[at] != 0; at = (at + 1) & mask) {
         size_t position = map->slots[at] - 1;
-        if (map->entries[position].key == key && map->entries[position].live)
+        if (map->entries[position].key == key)
             return position;
     }
     return NOT_FOUND;
 }
 
-static void rebuild_map(struct rh_map *map)
+static void grow_map(struct rh_map *map)
 {
-    size_t room = choose_room(map->len);
-    struct rh_map_entry *entries = rh_alloc_array(room, sizeof *entries);
-    uint32_t *slots = rh_calloc(2 * room, sizeof *slots);
-    size_t filled = 0;
-    for (size_t i = 0; i < map->filled; i++) {
-        if (!map->entries[i].live)
-            continue;
-        entries[filled] = map->entries[i];
-        index_entry(slots, room, mix_key(entries[filled].key), filled);
-        filled++;
-    }
-    free(map->entries);
+    map->room = choose_room(map->len);
+    map->entries = rh_realloc_array(map->entries, map->room, sizeof *map->entries);
     free(map->slots);
-    *map = (struct rh_map){
-        .entries = entries, .slots = slots, .len = filled, .filled = filled, .room = room};
+    map->slots = rh_calloc(2 * map->room, sizeof *map->slots);
+    for (size_t i = 0; i < map->len; i++)
+        index_entry(map->slots, map->room, mix_key(map->entries[i].key), i);
 }
 
 bool rh_map_get(const struct rh_map *map, uint64_t key, uint64_t *value)
@@ -121,11 +108,10 @@ bool rh_map_put(struct rh_map *map, uint64_t key, uint64_t value)
         map->entries[position].value = value;
         return false;
     }
-    if (map->filled == map->room)
-        rebuild_map(map);
-    map->entries[map->filled] = (struct rh_map_entry){key, value, true};
-    index_entry(map->slots, map->room, mix_key(key), map->filled);
-    map->filled++;
+    if (map->len == map->room)
+        grow_map(map);
+    map->entries[map->len] = (struct rh_map_entry){key, value};
+    index_entry(map->slots, map->room, mix_key(key), map->len);
     map->len++;
     return true;
 }
@@ -141,29 +127,16 @@ bool rh_map_put_ptr(struct rh_map *map, uint64_t key, void *value)
     return rh_map_put(map, key, rh_map_key(value));
 }
 
-bool rh_map_del(struct rh_map *map, uint64_t key)
-{
-    size_t position = find_key(map, key);
-    if (position == NOT_FOUND)
-        return false;
-    map->entries[position].live = false;
-    map->len--;
-    return true;
-}
-
 bool rh_map_next(const struct rh_map *map, size_t *at, uint64_t *key, uint64_t *value)
 {
-    while (*at < map->filled) {
-        const struct rh_map_entry *entry = &map->entries[(*at)++];
-        if (!entry->live)
-            continue;
-        if (key)
-            *key = entry->key;
-        if (value)
-            *value = entry->value;
-        return true;
-    }
-    return false;
+    if (*at >= map->len)
+        return false;
+    const struct rh_map_entry *entry = &map->entries[(*at)++];
+    if (key)
+        *key = entry->key;
+    if (value)
+        *value = entry->value;
+    return true;
 }
 
 void rh_strmap_init(struct rh_strmap *map)
@@ -173,7 +146,7 @@ void rh_strmap_init(struct rh_strmap *map)
 
 void rh_strmap_release(struct rh_strmap *map)
 {
-    for (size_t i = 0; i < map->filled; i++)
+    for (size_t i = 0; i < map->len; i++)
         free(map->entries[i].key);
     free(map->entries);
     free(map->slots);
@@ -187,7 +160,7 @@ static size_t find_string(const struct rh_strmap *map, const char *key, uint64_t
     size_t mask = 2 * map->room - 1;
     for (size_t at = hash & mask; map->slots[at] != 0; at = (at + 1) & mask) {
         const struct rh_strmap_entry *entry = &map->entries[map->slots[at] - 1];
-        if (entry->hash == hash && entry->key && strcmp(entry->key, key) == 0)
+        if (entry->hash == hash && strcmp(entry->key, key) == 0)
             return map->slots[at] - 1;
     }
     return NOT_FOUND;
@@ -198,23 +171,14 @@ static uint64_t hash_string(const char *key)
     return rh_hash_bytes(key, strlen(key));
 }
 
-static void rebuild_strmap(struct rh_strmap *map)
+static void grow_strmap(struct rh_strmap *map)
 {
-    size_t room = choose_room(map->len);
-    struct rh_strmap_entry *entries = rh_alloc_array(room, sizeof *entries);
-    uint32_t *slots = rh_calloc(2 * room, sizeof *slots);
-    size_t filled = 0;
-    for (size_t i = 0; i < map->filled; i++) {
-        if (!map->entries[i].key)
-            continue;
-        entries[filled] = map->entries[i];
-        index_entry(slots, room, entries[filled].hash, filled);
-        filled++;
-    }
-    free(map->entries);
+    map->room = choose_room(map->len);
+    map->entries = rh_realloc_array(map->entries, map->room, sizeof *map->entries);
     free(map->slots);
-    *map = (struct rh_strmap){
-        .entries = entries, .slots = slots, .len = filled, .filled = filled, .room = room};
+    map->slots = rh_calloc(2 * map->room, sizeof *map->slots);
+    for (size_t i = 0; i < map->len; i++)
+        index_entry(map->slots, map->room, map->entries[i].hash, i);
 }
 
 /* The position of the key, which is added with a NULL value if absent. */
@@ -225,12 +189,11 @@ static size_t put_string(struct rh_strmap *map, const char *key, bool *is_new)
     *is_new = position == NOT_FOUND;
     if (!*is_new)
         return position;
-    if (map->filled == map->room)
-        rebuild_strmap(map);
-    position = map->filled++;
+    if (map->len == map->room)
+        grow_strmap(map);
+    position = map->len++;
     map->entries[position] = (struct rh_strmap_entry){rh_strdup(key), NULL, hash};
     index_entry(map->slots, map->room, hash, position);
-    map->len++;
     return position;
 }
 
@@ -253,28 +216,14 @@ bool rh_strmap_put(struct rh_strmap *map, const char *key, void *value)
     return is_new;
 }
 
-bool rh_strmap_del(struct rh_strmap *map, const char *key)
-{
-    size_t position = find_string(map, key, hash_string(key));
-    if (position == NOT_FOUND)
-        return false;
-    free(map->entries[position].key);
-    map->entries[position].key = NULL;
-    map->len--;
-    return true;
-}
-
 bool rh_strmap_next(const struct rh_strmap *map, size_t *at, const char **key, void **value)
 {
-    while (*at < map->filled) {
-        const struct rh_strmap_entry *entry = &map->entries[(*at)++];
-        if (!entry->key)
-            continue;
-        if (key)
-            *key = entry->key;
-        if (value)
-            *value = entry->value;
-        return true;
-    }
-    return false;
+    if (*at >= map->len)
+        return false;
+    const struct rh_strmap_entry *entry = &map->entries[(*at)++];
+    if (key)
+        *key = entry->key;
+    if (value)
+        *value = entry->value;
+    return true;
 }

@@ -6,12 +6,12 @@
  * Entries stand in one dense array in the order they were first put; an open-addressing index of
  * entry numbers finds them. Walking a map therefore gives the same order in every run, also when
  * the keys are pointers. A set is a map whose values are ignored: rh_map_put() returns whether the
- * key is new.
+ * key is new. Keys are never removed.
  *
  * Walking:
  *     uint64_t key, value;
  *     for (size_t at = 0; rh_map_next(&map, &at, &key, &value);)
- * The body may delete any entry and may overwrite values, but must not put new keys.
+ * The body may overwrite values, but must not put new keys.
  */
 #ifndef RH_BASE_MAP_H
 #define RH_BASE_MAP_H
@@ -26,9 +26,8 @@ struct rh_strmap_entry;
 struct rh_map {
     struct rh_map_entry *entries;
     uint32_t *slots; /* twice as many as `room`: by hash, 0 or an entry's position plus 1 */
-    size_t len;      /* live entries: the size of the map */
-    size_t filled;   /* entries in the array, deleted ones included */
-    size_t room;     /* entries the array can hold: a power of two, or 0 */
+    size_t len;
+    size_t room; /* entries the array can hold: a power of two, or 0 */
 };
 
 #define RH_MAP_INIT                                                                                \
@@ -56,9 +55,6 @@ bool rh_map_put(struct rh_map *map, uint64_t key, uint64_t value);
 void *rh_map_get_ptr(const struct rh_map *map, uint64_t key); /* NULL if the key is absent */
 bool rh_map_put_ptr(struct rh_map *map, uint64_t key, void *value);
 
-/* Removes the key; true if it was there. */
-bool rh_map_del(struct rh_map *map, uint64_t key);
-
 /* The entry at or after *at, in order of insertion; false at the end. Outputs may be NULL. */
 bool rh_map_next(const struct rh_map *map, size_t *at, uint64_t *key, uint64_t *value);
 
@@ -67,7 +63,6 @@ struct rh_strmap {
     struct rh_strmap_entry *entries;
     uint32_t *slots;
     size_t len;
-    size_t filled;
     size_t room;
 };
 
@@ -85,9 +80,6 @@ bool rh_strmap_has(const struct rh_strmap *map, const char *key);
 
 /* Sets the key's value; true if the key is new. */
 bool rh_strmap_put(struct rh_strmap *map, const char *key, void *value);
-
-/* Removes the key; true if it was there. */
-bool rh_strmap_del(struct rh_strmap *map, const char *key);
 
 /* The entry at or after *at, in order of insertion; false at the end. Outputs may be NULL. */
 bool rh_strmap_next(const struct rh_strmap *map, size_t *at, const char **key, void **value);

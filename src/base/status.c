@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of status codes and the calling thread's last failure message. */
+/* Exit statuses, and the calling thread's last failure message. */
 #include "base/status.h"
 
 #include <errno.h>
@@ -7,13 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-struct status_row {
-    const char *name;
-    int exit_status;
-};
-
-static const struct status_row table[] = {
-#define STATUS_ROW(code, name, exit_status) [code] = {name, exit_status},
+static const int exit_statuses[] = {
+#define STATUS_ROW(code, exit_status) [code] = (exit_status),
     RH_STATUS_TABLE(STATUS_ROW)
 #undef STATUS_ROW
 };
@@ -22,14 +17,9 @@ static _Thread_local char message[4096];
 
 static const char ellipsis[] = "...";
 
-const char *rh_status_name(enum rh_status status)
-{
-    return table[status].name;
-}
-
 int rh_exit_status(enum rh_status status)
 {
-    return table[status].exit_status;
+    return exit_statuses[status];
 }
 
 const char *rh_error_text(void)

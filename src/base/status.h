@@ -15,24 +15,21 @@
 
 #define RH_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
 
-/* The one table of status codes: X(code, name, exit status of a tool that ends with it). */
+/* The one table of status codes: X(code, exit status of a tool that ends with it). */
 #define RH_STATUS_TABLE(X)                                                                         \
-    X(RH_OK, "ok", 0)                                                                              \
-    X(RH_ERR_USAGE, "usage", 2)                                                                    \
-    X(RH_ERR_INPUT, "input", 1)                                                                    \
-    X(RH_ERR_IO, "io", 1)                                                                          \
-    X(RH_ERR_NOT_FOUND, "not-found", 1)                                                            \
-    X(RH_ERR_UNSUPPORTED, "unsupported", 1)                                                        \
-    X(RH_ERR_INTERNAL, "internal", 1)
+    X(RH_OK, 0)                                                                                    \
+    X(RH_ERR_USAGE, 2)                                                                             \
+    X(RH_ERR_INPUT, 1)                                                                             \
+    X(RH_ERR_IO, 1)                                                                                \
+    X(RH_ERR_NOT_FOUND, 1)                                                                         \
+    X(RH_ERR_UNSUPPORTED, 1)                                                                       \
+    X(RH_ERR_INTERNAL, 1)
 
 enum rh_status {
-#define RH_STATUS_ENUM(code, name, exit_status) code,
+#define RH_STATUS_ENUM(code, exit_status) code,
     RH_STATUS_TABLE(RH_STATUS_ENUM)
 #undef RH_STATUS_ENUM
 };
-
-/* The table's name for a status. */
-const char *rh_status_name(enum rh_status status);
 
 /* What a process should exit with: 0, 2 for bad usage, 1 for every other failure. */
 int rh_exit_status(enum rh_status status);

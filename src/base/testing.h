@@ -68,12 +68,22 @@ static inline size_t count_entries(const char *folder)
     return count - 2; /* "." and ".." */
 }
 
+static inline const char *status_name(enum rh_status status)
+{
+    static const char *const names[] = {
+#define RH_STATUS_NAME(code, exit_status) #code,
+        RH_STATUS_TABLE(RH_STATUS_NAME)
+#undef RH_STATUS_NAME
+    };
+    return names[status];
+}
+
 #define assert_status(expected, call)                                                              \
     do {                                                                                           \
         enum rh_status status_ = (call);                                                           \
         if (status_ != (expected))                                                                 \
-            fail_msg("%s is %s, not %s: %s", #call, rh_status_name(status_),                       \
-                     rh_status_name(expected), rh_error_text());                                   \
+            fail_msg("%s is %s, not %s: %s", #call, status_name(status_), status_name(expected),   \
+                     rh_error_text());                                                             \
     } while (0)
 
 /* Runs a program, adds its standard output to `out` unless that is NULL; returns its exit status,

@@ -49,21 +49,6 @@ struct rh_value *rh_ir_find_global(const struct rh_module *m, const char *name)
     return find_symbol(m, name, RH_VALUE_GLOBAL);
 }
 
-uint32_t rh_ir_value_count(const struct rh_module *m)
-{
-    return m->value_count;
-}
-
-const char *rh_ir_source_name(const struct rh_module *m)
-{
-    return m->source_name;
-}
-
-const char *rh_ir_triple(const struct rh_module *m)
-{
-    return m->triple;
-}
-
 const char *rh_ir_inline_asm(const struct rh_module *m)
 {
     return m->inline_asm;
@@ -72,17 +57,6 @@ const char *rh_ir_inline_asm(const struct rh_module *m)
 const char *rh_ir_asm_text(const struct rh_value *assembly, size_t *len)
 {
     return LLVMGetInlineAsmAsmString(assembly->handle, len);
-}
-
-const char *rh_op_name(enum rh_op op)
-{
-    static const char *const names[] = {
-#define RH_OP_NAME(id, name) name,
-        RH_OPS(RH_OP_NAME)
-#undef RH_OP_NAME
-    };
-
-    return names[op];
 }
 
 struct rh_value *rh_ir_pointer(const struct rh_value *inst)

@@ -269,16 +269,12 @@ struct rh_function *rh_ir_find_function(const struct rh_module *m, const char *n
 uint32_t rh_ir_global_count(const struct rh_module *m);
 struct rh_value *rh_ir_global(const struct rh_module *m, uint32_t i);
 struct rh_value *rh_ir_find_global(const struct rh_module *m, const char *name);
-uint32_t rh_ir_value_count(const struct rh_module *m);
-const char *rh_ir_source_name(const struct rh_module *m);
-const char *rh_ir_triple(const struct rh_module *m);
 /* File-scope assembly of the module, "" if none. */
 const char *rh_ir_inline_asm(const struct rh_module *m);
 
 /* The text of inline assembly (RH_VALUE_ASM), of this length and without an end. */
 const char *rh_ir_asm_text(const struct rh_value *assembly, size_t *len);
 
-const char *rh_op_name(enum rh_op op);
 /* The pointer a load, store, rmw or cmpxchg goes through; NULL for anything else. */
 struct rh_value *rh_ir_pointer(const struct rh_value *inst);
 /* Does the language allow accesses with these type tags to touch the same memory? Tag 0 is that of

@@ -22,8 +22,7 @@ struct rh_module {
     LLVMModuleRef llvm;
     /* Of the triple, generic CPU: for the data layout and passes; NULL if the triple is unknown. */
     LLVMTargetMachineRef machine;
-    char *name;        /* what was opened, for messages */
-    char *source_name; /* what the module itself says it was made from */
+    char *name; /* what was opened, for messages */
     char *triple;
     char *inline_asm;
     uint32_t function_count, global_count, value_count, type_count;

@@ -52,6 +52,17 @@ static inline struct rh_value *get_value(const struct rh_function *f, const char
     return NULL;
 }
 
+static inline const char *op_name(enum rh_op op)
+{
+    static const char *const names[] = {
+#define RH_OP_NAME(id, name) name,
+        RH_OPS(RH_OP_NAME)
+#undef RH_OP_NAME
+    };
+
+    return names[op];
+}
+
 /* The nth instruction (from 0) with this operation. */
 static inline struct rh_value *get_nth(const struct rh_function *f, enum rh_op op, uint32_t n)
 {
@@ -61,7 +72,7 @@ static inline struct rh_value *get_nth(const struct rh_function *f, enum rh_op o
                 return v;
         }
     }
-    fail_msg("not enough of %s in %s", rh_op_name(op), f->name);
+    fail_msg("not enough of %s in %s", op_name(op), f->name);
     return NULL;
 }
 

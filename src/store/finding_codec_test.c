@@ -160,7 +160,7 @@ static bool survives(const unsigned char *bytes, size_t len)
     enum rh_status status = rh_finding_decode(exact, len, &back);
     free(exact);
     if (status != RH_OK && status != RH_ERR_INPUT)
-        fail_msg("%s: %s", rh_status_name(status), rh_error_text());
+        fail_msg("%s: %s", status_name(status), rh_error_text());
     if (status == RH_OK)
         assert_true(rh_finding_is_sound(&back));
     return status == RH_OK;

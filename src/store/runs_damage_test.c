@@ -252,7 +252,7 @@ static void unsound_contents_are_refused_and_left_alone(void **state)
         assert_status(RH_OK, rh_fs_read(path, &before));
         enum rh_status status = read_everything(path);
         if (status != (wound->reader_is_content ? RH_OK : RH_ERR_INPUT))
-            fail_msg("after \"%s\" reading is %s", wound->sql, rh_status_name(status));
+            fail_msg("after \"%s\" reading is %s", wound->sql, status_name(status));
         if (!wound->reader_is_content && !strstr(rh_error_text(), wound->message))
             fail_msg("after \"%s\" the message is: %s", wound->sql, rh_error_text());
         if (write_something(path) != RH_ERR_INPUT || !strstr(rh_error_text(), wound->message))

@@ -312,7 +312,7 @@ static void unsound_tables_are_refused(void **state)
         make_mistake(writer, (enum mistake)mistake);
         enum rh_status status = rh_sidecar_commit(writer);
         if (status != (mistake == MISTAKE_COUNT ? RH_OK : RH_ERR_INTERNAL))
-            fail_msg("mistake %d: %s", mistake, rh_status_name(status));
+            fail_msg("mistake %d: %s", mistake, status_name(status));
         assert_int_equal(count_entries(*state), mistake == MISTAKE_COUNT);
     }
     free(path);

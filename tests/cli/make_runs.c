@@ -7,7 +7,6 @@
  * the table of words. `pc0=HEX` and `pc1=HEX` add a frame, an offset in the program, to a side, and
  * `data=HEX` says where the memory is.
  */
-#include "base/hash.h"
 #include "base/log.h"
 #include "store/candidates.h"
 #include "store/runs.h"
@@ -300,15 +299,12 @@ static enum rh_status make_run(struct rh_runs *runs, struct rh_sidecar *sidecar,
                                struct rh_image_name *images, char *text)
 {
     struct making m;
-    uint64_t id;
     start_making(&m, images);
     char *rest = strchr(text, ':');
     if (!rest)
         return rh_fail(RH_ERR_USAGE, "'%s' is no run", text);
     *rest++ = '\0';
-    enum rh_status status = rh_hash_parse(text, &id);
-    if (status == RH_OK)
-        status = find_candidate(sidecar, id, &m);
+    enum rh_status status = find_candidate(sidecar, strtoull(text, NULL, 16), &m);
     for (char *word; status == RH_OK && (word = strsep(&rest, ","));)
         status = say(&m, word);
     return status == RH_OK ? complete(runs, &m) : status;

@@ -203,11 +203,6 @@ const struct rh_occurrence *rh_flow_occurrences(const struct rh_flow *f, uint32_
     return ways->all;
 }
 
-const struct rh_idset *rh_flow_alive(const struct rh_flow *f, uint32_t set)
-{
-    return &f->alive_threads.data[set];
-}
-
 static struct rh_lock show_lock(const struct rh_flow *f, const struct flow_held *h)
 {
     const struct flow_name *name = &f->names.data[h->name];
@@ -247,9 +242,4 @@ bool rh_flow_parallel(const struct rh_flow *f, const struct rh_occurrence *a,
     return rh_bitset_test(&f->threads.data[a->thread].overlaps, b->thread) ||
            (a->thread != b->thread && (flow_alive_has(f, a->alive, b->thread, ALIVE) ||
                                        flow_alive_has(f, b->alive, a->thread, ALIVE)));
-}
-
-bool rh_flow_is_stable(const struct rh_flow *f, uint32_t instance, const struct rh_value *load)
-{
-    return flow_is_stable((struct rh_flow *)(uintptr_t)f, instance, load);
 }

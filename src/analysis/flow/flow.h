@@ -85,7 +85,7 @@ struct rh_lock {
 /* One way in which an instruction runs. */
 struct rh_occurrence {
     uint32_t thread;
-    uint32_t alive; /* number of a set of threads: rh_flow_alive */
+    uint32_t alive; /* number of a set of threads */
     uint32_t locks; /* number of a set of locks: rh_flow_locks */
 };
 
@@ -107,7 +107,6 @@ const struct rh_thread *rh_flow_thread(const struct rh_flow *f, uint32_t id);
  * to each other; none: it never runs. */
 const struct rh_occurrence *rh_flow_occurrences(const struct rh_flow *f, uint32_t instance,
                                                 const struct rh_value *inst, uint32_t *count);
-const struct rh_idset *rh_flow_alive(const struct rh_flow *f, uint32_t set);
 const struct rh_lock *rh_flow_locks(const struct rh_flow *f, uint32_t set, uint32_t *count);
 
 /* May the two happen at the same time, in two threads? */
@@ -129,8 +128,5 @@ bool rh_flow_guards(const struct rh_flow *f, const struct rh_guarded *a,
 /* The locks held, as people name them (`&q->lock`), comma-separated into `out`; "" for none. */
 struct rh_strbuf;
 void rh_flow_describe_locks(const struct rh_flow *f, uint32_t set, struct rh_strbuf *out);
-
-/* Is what a load reads the same at all times other threads may change it? See `stable` above. */
-bool rh_flow_is_stable(const struct rh_flow *f, uint32_t instance, const struct rh_value *load);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of which locks guard which accesses: names that must be equal, distances from the accessed
  * memory, arrays, and memory that does not change. */
+#include "analysis/flow/internal.h"
 #include "analysis/flow/testing.h"
 
 #include <stdio.h>
@@ -231,7 +232,7 @@ static void test_is_stable(void **state)
     (void)state;
     assert_true(count > 0);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_int_equal(rh_flow_is_stable(c.f, in[0], get_value(w, rows[i].name)), rows[i].stable);
+        assert_int_equal(flow_is_stable(c.f, in[0], get_value(w, rows[i].name)), rows[i].stable);
     close_case(&c);
 }
 

@@ -20,8 +20,7 @@ struct rh_cfg_impl {
     struct rh_scc_edges succs; /* by place */
     struct rh_scc_edges preds;
     struct rh_domtree dom;
-    struct rh_domtree postdom; /* one more node: the virtual exit */
-    struct rh_loop **loop_of;  /* innermost, by place */
+    struct rh_loop **loop_of; /* innermost, by place */
     bool irreducible;
 };
 
@@ -94,69 +93,6 @@ static void read_edges(struct rh_cfg *cfg)
         succs[1] = succs[0] + add_places(impl, b->succs, b->succ_count, impl->succs.to + succs[0]);
         preds[1] = preds[0] + add_places(impl, b->preds, b->pred_count, impl->preds.to + preds[0]);
     }
-}
-
-/* The first block of each component that nothing leaves: those lead to the virtual exit. */
-static uint32_t find_ends(const struct rh_cfg_impl *impl, bool *is_end)
-{
-    const struct rh_scc_edges *succs = &impl->succs;
-    uint32_t *component_of = rh_alloc_array(succs->nodes, sizeof *component_of);
-    uint32_t count = rh_scc_find(succs, component_of, NULL), ends = 0;
-    bool *done = rh_calloc(count, sizeof *done);
-
-    for (uint32_t v = 0; v < succs->nodes; v++) {
-        for (uint32_t e = succs->at[v]; e < succs->at[v + 1]; e++) {
-            if (component_of[succs->to[e]] != component_of[v])
-                done[component_of[v]] = true;
-        }
-    }
-    for (uint32_t v = 0; v < succs->nodes; v++) {
-        if (!done[component_of[v]]) {
-            done[component_of[v]] = is_end[v] = true;
-            ends++;
-        }
-    }
-    free(component_of);
-    free(done);
-    return ends;
-}
-
-static void copy_edges(struct rh_scc_edges *out, uint32_t v, const struct rh_scc_edges *from)
-{
-    out->at[v + 1] = out->at[v];
-    for (uint32_t e = from->at[v]; e < from->at[v + 1]; e++)
-        out->to[out->at[v + 1]++] = from->to[e];
-}
-
-/* Dominators of the reversed graph, whose root is the virtual exit. */
-static void build_postdom(struct rh_cfg_impl *impl)
-{
-    uint32_t exit = impl->succs.nodes, edges = impl->succs.at[exit];
-    bool *is_end = rh_calloc(exit, sizeof *is_end);
-    uint32_t ends = find_ends(impl, is_end);
-    struct rh_scc_edges forward = {exit + 1, rh_calloc(exit + 2, sizeof(uint32_t)),
-                                   rh_alloc_array(edges + ends, sizeof(uint32_t))};
-    struct rh_scc_edges backward = {exit + 1, rh_calloc(exit + 2, sizeof(uint32_t)),
-                                    rh_alloc_array(edges + ends, sizeof(uint32_t))};
-
-    for (uint32_t v = 0; v < exit; v++) {
-        copy_edges(&forward, v, &impl->succs);
-        copy_edges(&backward, v, &impl->preds);
-        if (is_end[v])
-            forward.to[forward.at[v + 1]++] = exit;
-    }
-    forward.at[exit + 1] = forward.at[exit];
-    backward.at[exit + 1] = backward.at[exit];
-    for (uint32_t v = 0; v < exit; v++) {
-        if (is_end[v])
-            backward.to[backward.at[exit + 1]++] = v;
-    }
-    rh_domtree_build(&impl->postdom, &impl->arena, exit, &backward, &forward);
-    free(forward.at);
-    free(forward.to);
-    free(backward.at);
-    free(backward.to);
-    free(is_end);
 }
 
 static bool is_back_edge(const struct rh_cfg_impl *impl, uint32_t from, uint32_t to)
@@ -326,7 +262,6 @@ struct rh_cfg *rh_cfg_build(struct rh_function *fn)
     order_blocks(cfg);
     read_edges(cfg);
     rh_domtree_build(&impl->dom, &impl->arena, 0, &impl->succs, &impl->preds);
-    build_postdom(impl);
     build_loops(cfg);
     return cfg;
 }
@@ -345,45 +280,22 @@ bool rh_cfg_reachable(const struct rh_cfg *cfg, const struct rh_block *b)
     return cfg->impl->place_of[b->id] != UNREACHABLE;
 }
 
-/* The block's parent in the tree; NULL for the root, its children if the root is no block, and
- * unreachable blocks. */
-static struct rh_block *find_parent(const struct rh_cfg *cfg, const struct rh_domtree *tree,
-                                    const struct rh_block *b)
+struct rh_block *rh_cfg_idom(const struct rh_cfg *cfg, const struct rh_block *b)
 {
+    const struct rh_domtree *tree = &cfg->impl->dom;
     uint32_t place = cfg->impl->place_of[b->id];
 
-    if (place == UNREACHABLE || place == tree->root || tree->idom[place] == cfg->rpo_count)
+    if (place == UNREACHABLE || place == tree->root)
         return NULL;
     return cfg->rpo[tree->idom[place]];
 }
 
-static bool is_above(const struct rh_cfg *cfg, const struct rh_domtree *tree,
-                     const struct rh_block *a, const struct rh_block *b)
+bool rh_cfg_dominates(const struct rh_cfg *cfg, const struct rh_block *a, const struct rh_block *b)
 {
     uint32_t above = cfg->impl->place_of[a->id], below = cfg->impl->place_of[b->id];
 
-    return above != UNREACHABLE && below != UNREACHABLE && rh_domtree_dominates(tree, above, below);
-}
-
-struct rh_block *rh_cfg_idom(const struct rh_cfg *cfg, const struct rh_block *b)
-{
-    return find_parent(cfg, &cfg->impl->dom, b);
-}
-
-bool rh_cfg_dominates(const struct rh_cfg *cfg, const struct rh_block *a, const struct rh_block *b)
-{
-    return is_above(cfg, &cfg->impl->dom, a, b);
-}
-
-struct rh_block *rh_cfg_ipdom(const struct rh_cfg *cfg, const struct rh_block *b)
-{
-    return find_parent(cfg, &cfg->impl->postdom, b);
-}
-
-bool rh_cfg_postdominates(const struct rh_cfg *cfg, const struct rh_block *a,
-                          const struct rh_block *b)
-{
-    return is_above(cfg, &cfg->impl->postdom, a, b);
+    return above != UNREACHABLE && below != UNREACHABLE &&
+           rh_domtree_dominates(&cfg->impl->dom, above, below);
 }
 
 bool rh_cfg_inst_dominates(const struct rh_cfg *cfg, const struct rh_value *a,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Control flow of one function: dominators, postdominators and natural loops, computed on demand
+ * Control flow of one function: dominators and natural loops, computed on demand
  * over the snapshot of ir.h and owned by the caller.
  */
 #ifndef RH_IR_GRAPH_CFG_H
@@ -45,14 +45,8 @@ void rh_cfg_free(struct rh_cfg *cfg);
 bool rh_cfg_reachable(const struct rh_cfg *cfg, const struct rh_block *b);
 /* NULL for the entry. */
 struct rh_block *rh_cfg_idom(const struct rh_cfg *cfg, const struct rh_block *b);
-/* A block dominates and postdominates itself. */
+/* A block dominates itself. */
 bool rh_cfg_dominates(const struct rh_cfg *cfg, const struct rh_block *a, const struct rh_block *b);
-/* NULL when the immediate postdominator is the virtual exit. To that exit lead the blocks without
- * successors and, for each endless loop (a strongly connected region that nothing leaves), the
- * region's first block in reverse post-order: each return to it counts as an end. */
-struct rh_block *rh_cfg_ipdom(const struct rh_cfg *cfg, const struct rh_block *b);
-bool rh_cfg_postdominates(const struct rh_cfg *cfg, const struct rh_block *a,
-                          const struct rh_block *b);
 /* Instruction a executes before b on every path to b. */
 bool rh_cfg_inst_dominates(const struct rh_cfg *cfg, const struct rh_value *a,
                            const struct rh_value *b);

@@ -39,7 +39,6 @@ struct rh_graph {
     struct rh_arena arena;
     RH_VEC(struct rh_edge *) edges;
     struct edge_list *out, *in; /* by function id */
-    struct rh_map targets;      /* set of open edge number and callee id that were added */
     struct rh_bitset address_taken;
 };
 
@@ -168,7 +167,6 @@ void rh_graph_free(struct rh_graph *g)
     free(g->out);
     free(g->in);
     rh_vec_free(&g->edges);
-    rh_map_release(&g->targets);
     rh_bitset_release(&g->address_taken);
     rh_arena_release(&g->arena);
     free(g);
@@ -194,18 +192,6 @@ const uint32_t *rh_graph_in(const struct rh_graph *g, const struct rh_function *
 {
     *count = (uint32_t)g->in[f->id].len;
     return g->in[f->id].data;
-}
-
-bool rh_graph_add_target(struct rh_graph *g, uint32_t open_edge, struct rh_function *callee)
-{
-    struct rh_edge edge = *g->edges.data[open_edge];
-
-    if (!rh_map_put(&g->targets, (uint64_t)open_edge << 32 | callee->id, 0))
-        return false;
-    edge.callee = callee;
-    edge.open = false;
-    add_edge(g, &edge);
-    return true;
 }
 
 static void collect_callees(const struct rh_graph *g, struct rh_scc_edges *calls)

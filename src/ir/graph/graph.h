@@ -2,12 +2,11 @@
 /*
  * Who calls whom and who starts and joins which threads, over a whole module.
  *
- * Direct calls are edges; a call through a pointer is left open, for points-to to resolve later
- * (`rh_graph_add_target`). Thread edges come from the known creating and joining functions
- * (pthread_create, pthread_join, thrd_create, thrd_join, std::thread's start in libstdc++), each a
- * row of one table: name, which argument is the entry, which is the handle. They stand beside the
- * call edge to the creating or joining function itself. Calls to intrinsics and to inline assembly
- * are no edges.
+ * Direct calls are edges; a call through a pointer is left open. Thread edges come from the known
+ * creating and joining functions (pthread_create, pthread_join, thrd_create, thrd_join,
+ * std::thread's start in libstdc++), each a row of one table: name, which argument is the entry,
+ * which is the handle. They stand beside the call edge to the creating or joining function itself.
+ * Calls to intrinsics and to inline assembly are no edges.
  */
 #ifndef RH_IR_GRAPH_GRAPH_H
 #define RH_IR_GRAPH_GRAPH_H
@@ -23,11 +22,11 @@ enum rh_edge_kind {
 struct rh_edge {
     enum rh_edge_kind kind;
     struct rh_function *caller;
-    struct rh_function *callee; /* NULL while open, and for joins */
+    struct rh_function *callee; /* NULL if open, and for joins */
     struct rh_value *site;      /* the call instruction */
     struct rh_value *target;    /* what is called: the callee operand, or the entry argument */
     struct rh_value *handle;    /* thread handle argument of creates and joins, else NULL */
-    bool open;                  /* the target is not a known function yet */
+    bool open;                  /* the target is a pointer */
 };
 
 struct rh_graph;
@@ -36,13 +35,10 @@ struct rh_graph *rh_graph_build(struct rh_module *m);
 void rh_graph_free(struct rh_graph *g);
 uint32_t rh_graph_edge_count(const struct rh_graph *g);
 const struct rh_edge *rh_graph_edge(const struct rh_graph *g, uint32_t i);
-/* Edges out of a function, and edges into one, as index lists, valid until a target is added; edges
- * themselves stay where they are. */
+/* Edges out of a function, and edges into one, as index lists. */
 const uint32_t *rh_graph_out(const struct rh_graph *g, const struct rh_function *f,
                              uint32_t *count);
 const uint32_t *rh_graph_in(const struct rh_graph *g, const struct rh_function *f, uint32_t *count);
-/* Adds an edge of the open edge's kind to one possible target; false if it was known already. */
-bool rh_graph_add_target(struct rh_graph *g, uint32_t open_edge, struct rh_function *callee);
 /* Strongly connected components over CALL edges, callees before callers: component of each
  * function id, and functions in that order. */
 uint32_t rh_graph_components(const struct rh_graph *g, uint32_t *component_of,

@@ -121,31 +121,6 @@ static void test_address_taken(void **state)
     rh_ir_close(m);
 }
 
-static void test_added_targets(void **state)
-{
-    struct rh_module *m = open_text(calls);
-    struct rh_graph *g = rh_graph_build(m);
-    struct rh_function *caller = get_function(m, "caller");
-    struct rh_function *table = get_function(m, "taken_by_table");
-    uint32_t count, before = rh_graph_edge_count(g), open = rh_graph_out(g, caller, &count)[3];
-    const struct rh_edge *edge = rh_graph_edge(g, open), *added;
-
-    (void)state;
-    assert_true(rh_graph_add_target(g, open, table));
-    assert_false(rh_graph_add_target(g, open, table));
-    assert_true(rh_graph_add_target(g, open, caller));
-    assert_int_equal(rh_graph_edge_count(g), before + 2);
-    added = rh_graph_edge(g, before);
-    assert_ptr_equal(added->callee, table);
-    assert_ptr_equal(added->site, edge->site);
-    assert_false(added->open);
-    assert_true(edge->open);
-    assert_int_equal(*rh_graph_in(g, table, &count), before);
-    assert_int_equal(count, 1);
-    rh_graph_free(g);
-    rh_ir_close(m);
-}
-
 static const char threads[] =
     "declare i32 @pthread_create(ptr, ptr, ptr, ptr)\n"
     "declare i32 @pthread_join(i64, ptr)\n"
@@ -281,10 +256,9 @@ static void test_components(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),         cmocka_unit_test(test_address_taken),
-        cmocka_unit_test(test_added_targets), cmocka_unit_test(test_creates),
-        cmocka_unit_test(test_joins),         cmocka_unit_test(test_other_signature),
-        cmocka_unit_test(test_components),
+        cmocka_unit_test(test_calls),           cmocka_unit_test(test_address_taken),
+        cmocka_unit_test(test_creates),         cmocka_unit_test(test_joins),
+        cmocka_unit_test(test_other_signature), cmocka_unit_test(test_components),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,10 +151,8 @@ static void set_layout(struct rh_module *m)
 static void copy_module_texts(struct rh_module *m)
 {
     size_t len;
-    const char *text = LLVMGetSourceFileName(m->llvm, &len);
+    const char *text = LLVMGetModuleInlineAsm(m->llvm, &len);
 
-    m->source_name = rh_strndup(text, len);
-    text = LLVMGetModuleInlineAsm(m->llvm, &len);
     m->inline_asm = rh_strndup(text, len);
     m->triple = rh_strdup(LLVMGetTarget(m->llvm));
 }
@@ -230,7 +228,6 @@ void rh_ir_close(struct rh_module *m)
     rh_strbuf_release(&m->complaint);
     rh_arena_release(&m->arena);
     free(m->name);
-    free(m->source_name);
     free(m->triple);
     free(m->inline_asm);
     free(m);

@@ -127,13 +127,13 @@ static void test_every_operation_is_known(void **state)
                 seen[v->op] = true;
                 assert_int_equal(v->kind, RH_VALUE_INST);
                 if (*v->name)
-                    assert_string_equal(v->name, rh_op_name(v->op));
+                    assert_string_equal(v->name, op_name(v->op));
             }
         }
     }
     for (int op = 0; op < RH_OP_COUNT; op++) {
         if (!seen[op])
-            fail_msg("no %s in the module", rh_op_name((enum rh_op)op));
+            fail_msg("no %s in the module", op_name((enum rh_op)op));
     }
     rh_ir_close(m);
 }
@@ -481,7 +481,6 @@ static void test_ids_are_dense_and_repeatable(void **state)
     uint32_t next;
 
     (void)state;
-    assert_int_equal(rh_ir_value_count(m), rh_ir_value_count(again));
     for (uint32_t i = 0; i < rh_ir_function_count(m); i++) {
         struct rh_function *f = rh_ir_function(m, i), *g = rh_ir_function(again, i);
 

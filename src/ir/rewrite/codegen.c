@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing a module: verification, bitcode, and code generation into an object file.
+ * Writing a module: verification, and code generation into an object file.
  *
  * The module is optimised already, so only the code generator runs. LLVM's C interface reaches few
  * of its options; what a compiler would set there and we cannot, section_constructors and
@@ -13,20 +13,14 @@
 #include "base/fs.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
+#include "ir/module.h"
 #include "ir/rewrite/debug_vars.h"
 #include "ir/rewrite/llvm_kit.h"
-#include "ir/module.h"
 #include "ir/rewrite/rewrite.h"
 
 enum rh_status rh_ir_verify(struct rh_module *m)
 {
     return rh_llvm_verify(m->llvm);
-}
-
-enum rh_status rh_ir_write_bitcode(struct rh_module *m, const char *path)
-{
-    enum rh_status status = rh_ir_verify(m);
-    return status == RH_OK ? rh_llvm_write_bitcode(m->llvm, path) : status;
 }
 
 /* The lists of functions to run before and after main, and the sections that hold them. */

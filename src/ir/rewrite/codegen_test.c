@@ -295,26 +295,9 @@ static void test_invalid_module_is_not_written(void **state)
     LLVMSetOperand(add->handle, 0, add->handle);
     assert_int_equal(rh_ir_verify(m), RH_ERR_INTERNAL);
     assert_non_null(strstr(rh_error_text(), "own value"));
-    assert_int_equal(rh_ir_write_bitcode(m, path), RH_ERR_INTERNAL);
     assert_int_equal(rh_ir_write_object(m, &(struct rh_codegen){0}, path), RH_ERR_INTERNAL);
     assert_false(exists(path));
     rh_ir_close(m);
-}
-
-static void test_write_bitcode(void **state)
-{
-    struct workshop *w = *state;
-    const char *expected = compile_and_run(w, TESTDATA("loops.c"), "-O2");
-    const char *bitcode = compile(w, TESTDATA("loops.c"), "-O2"), *again = at(w, "again.bc");
-    struct rh_module *m = open_file(bitcode);
-    const char *before = print_module(w, m);
-    assert_ok(rh_ir_write_bitcode(m, again));
-    assert_int_equal(rh_ir_write_bitcode(m, at(w, "no/such/folder.bc")), RH_ERR_NOT_FOUND);
-    rh_ir_close(m);
-    m = open_file(again);
-    assert_int_equal(count_text(print_module(w, m), "\n"), count_text(before, "\n"));
-    assert_int_equal(count_text(print_module(w, m), "#dbg_"), count_text(before, "#dbg_"));
-    assert_string_equal(link_and_run(w, generate(w, m, 2)), expected);
 }
 
 static void test_link(void **state)
@@ -356,7 +339,6 @@ int main(void)
         TEST(test_function_sections),
         TEST(test_failures),
         TEST(test_invalid_module_is_not_written),
-        TEST(test_write_bitcode),
         TEST(test_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,11 +125,6 @@ void rh_rewrite_rename(struct rh_module *m, const struct rh_function *fn, const 
     LLVMSetValueName2(fn->value->handle, name, strlen(name));
 }
 
-void *rh_rewrite_int(struct rh_module *m, uint32_t bits, uint64_t num)
-{
-    return LLVMConstInt(LLVMIntTypeInContext(m->context, bits), num, false);
-}
-
 /* Stack memory of fixed size counts as such only in the entry block. */
 static bool is_fixed_alloca(LLVMValueRef inst)
 {
@@ -223,9 +218,4 @@ enum rh_status rh_rewrite_add_data(struct rh_module *m, const char *name, const 
         rh_llvm_keep(m->llvm, &data, 1);
     }
     return RH_OK;
-}
-
-void rh_rewrite_add_module_asm(struct rh_module *m, const char *text)
-{
-    LLVMAppendModuleInlineAsm(m->llvm, text, strlen(text));
 }

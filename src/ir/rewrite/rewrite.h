@@ -27,9 +27,6 @@ struct rh_asm_operand {
  * the old one. */
 void rh_rewrite_rename(struct rh_module *m, const struct rh_function *fn, const char *name);
 
-/* A constant integer as the handle of an operand. */
-void *rh_rewrite_int(struct rh_module *m, uint32_t bits, uint64_t num);
-
 /* Inserts `call void asm sideeffect text, constraints (operands)` right before (or right after) the
  * instruction behind `handle`. Unsupported: before a phi, a landing pad, or the return of a tail
  * call that the program relies on; after a terminator (an invoke too), a phi or such a call. */
@@ -87,8 +84,6 @@ enum rh_status rh_rewrite_bypass(struct rh_module *m, void *const *blocks, uint3
  * hidden visibility under `name`, otherwise it is kept by llvm.compiler.used. */
 enum rh_status rh_rewrite_add_data(struct rh_module *m, const char *name, const char *section,
                                    const void *bytes, size_t size, uint32_t align, bool exported);
-/* Appends to the module's file-scope assembly. */
-void rh_rewrite_add_module_asm(struct rh_module *m, const char *text);
 
 /* How code is generated. */
 struct rh_codegen {
@@ -100,10 +95,9 @@ struct rh_codegen {
 
 /* Verifies the module; an invalid one is RH_ERR_INTERNAL with LLVM's first complaint. */
 enum rh_status rh_ir_verify(struct rh_module *m);
-/* Both verify first and write atomically. Generating code changes the module on the way: behind
- * rh_ir_write_object only rh_ir_close is left. Code that cannot be generated (assembly that does
+/* Verifies first and writes atomically. Generating code changes the module on the way: after it
+ * only rh_ir_close is left. Code that cannot be generated (assembly that does
  * not assemble) is RH_ERR_INPUT; but some faults LLVM only answers by ending the process. */
-enum rh_status rh_ir_write_bitcode(struct rh_module *m, const char *path);
 enum rh_status rh_ir_write_object(struct rh_module *m, const struct rh_codegen *cg,
                                   const char *path);
 
