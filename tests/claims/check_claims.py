@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What we say about our own tree, checked: layers, sizes, first sentences, licences, registered
-tests, files that documents name. A complaint that tests/claims/known.txt lists is printed and forgiven.
+tests, functions that are called, files that documents name. A complaint that tests/claims/known.txt lists is printed and forgiven.
 
 Usage: check_claims.py SOURCE_TREE
 """
+import collections
 import fnmatch
 import os
 import re
@@ -12,7 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tree import CODE, Tree, code_of, functions, is_data  # noqa: E402
+from tree import CODE, Tree, code_of, functions, is_data, without_comments  # noqa: E402
 
 # The rooms of docs/architecture.md, and which rooms each may include; every room may use itself.
 # `racehive` is include/racehive, the layouts that tools and runtime share.
@@ -269,6 +270,24 @@ def check_tests_are_registered(tree):
             yield path, "is in no CMakeLists.txt"
 
 
+def check_functions_have_callers(tree):
+    """A public function is named by more than its definition, its declaration and tests."""
+    product = [f for f in tree.files if f.startswith(("src/", "runtime/", "include/")) and
+               f.endswith((".c", ".h", ".S", ".def")) and not is_data(f) and
+               not re.search(r"_test\.c$|testing\w*\.h$", f)]
+    counts = {".h": collections.Counter(), "other": collections.Counter()}
+    for path in product:
+        kind = ".h" if path.endswith(".h") else "other"
+        counts[kind].update(re.findall(r"\w+", without_comments(tree.read(path))))
+    for path in product:
+        if not path.endswith(".c"):
+            continue
+        for name in re.findall(r"^(?!static\b)[a-z][\w *]*\b(\w+)\([^;{]*\)\s*\n\{",
+                               code_of(tree.read(path)), re.M):
+            if counts[".h"][name] == 1 and counts["other"][name] == 1:
+                yield f"{path}:{name}", "is called by tests alone"
+
+
 def check_docs_name_real_files(tree):
     for path in tree.files:
         if not path.endswith(".md"):
@@ -289,8 +308,8 @@ def check_docs_name_real_files(tree):
 CHECKS = (check_rooms_are_known, check_layers, check_layers_of_folders, check_libraries,
           check_llvm_only_in_ir, check_database_only_behind_its_door, check_no_cpp,
           check_first_sentences, check_licences, check_sizes_of_files, check_sizes_of_functions,
-          check_sizes_of_folders,
-          check_rooms_introduce_themselves, check_tests_are_registered, check_docs_name_real_files)
+          check_sizes_of_folders, check_rooms_introduce_themselves, check_tests_are_registered,
+          check_functions_have_callers, check_docs_name_real_files)
 
 
 def read_known(tree):

@@ -116,23 +116,35 @@ class Claims(unittest.TestCase):
                             "src/base may not use",
                             {"src/base/vec_test.c": '/* Tests vectors. */\n#include "ir/ir.h"\n'})
 
-    def test_layers_of_every_room(self):
-        for room in ("candidate", "ir", "analysis", "instrument", "driver", "store", "linkstep",
-                     "hive", "agent", "campaign", "symex", "report"):
-            extra = {f"src/{room}/README.md": "A room.\n",
-                     f"src/{room}/part.c": '/* A part of it. */\n#include "cli/main.h"\n',
-                     "src/cli/README.md": "A room.\n", "src/cli/main.h": "/* The commands of it. */\n"}
-            self.assert_offence("layers", f"src/{room}/part.c: includes cli/main.h, of a room that "
-                                f"src/{room} may not use", extra)
+    def include(self, room, other):
+        """Two files: one of `room` that includes one of `other`."""
+        extra = {f"{r}/README.md": "A room.\n" for r in (room, other)}
+        name = f"{other.removeprefix('src/').removeprefix('runtime/')}/other.h"
+        if other == "runtime":
+            name = "other.h"
+        extra[f"{other}/other.h"] = "/* A part of the other. */\n"
+        extra[f"{room}/part.c"] = f'/* A part of it. */\n#include "{name}"\n'
+        return name, extra
 
-    def test_layers_of_the_runtimes_rooms(self):
-        for room in ("arch", "stack", "detect", "scout"):
-            extra = {f"runtime/{room}/README.md": "A room.\n",
-                     f"runtime/{room}/part.c": '/* A part. */\n#include "intercept/real.h"\n',
-                     "runtime/intercept/README.md": "A room.\n",
-                     "runtime/intercept/real.h": "/* The functions behind ours. */\n"}
-            self.assert_offence("layers", f"runtime/{room}/part.c: includes intercept/real.h, of a "
-                                f"room that runtime/{room} may not use", extra)
+    def test_every_room_may_include_what_it_may_and_nothing_else(self):
+        for top in ("src", "runtime"):
+            rooms = [r for r in check_claims.MAY_USE if r.split("/")[0] == top]
+            for room in rooms:
+                for other in set(rooms) - {room}:
+                    name, extra = self.include(room, other)
+                    if other in check_claims.MAY_USE[room]:
+                        self.assert_sound(extra)
+                    else:
+                        self.assert_offence("layers", f"{room}/part.c: includes {name}, of a room "
+                                            f"that {room} may not use", extra)
+
+    def test_shared_layouts_are_for_some_rooms(self):
+        include = {"include/racehive/README.md": "What tools and runtime share.\n",
+                   "include/racehive/page.h": "/* The page of it. */\n"}
+        text = "/* A part of it. */\n#include <racehive/page.h>\n"
+        self.assert_sound({**include, "src/store/page.c": text})
+        self.assert_offence("layers", "src/base/page.c: includes racehive/, which src/base may not "
+                            "use", {**include, "src/base/page.c": text})
 
     def test_runtime_includes_nothing_of_the_tools(self):
         for name in ("base/vec.h", "../src/base/vec.h"):
@@ -230,6 +242,17 @@ class Claims(unittest.TestCase):
                            ("tests/x/log_test.py", '"""Tests the log."""\n')):
             self.assert_offence("tests_are_registered", f"{path}: is in no CMakeLists.txt",
                                 {path: text})
+
+    def test_functions_that_only_tests_call(self):
+        tested = {"src/base/log.c": "/* Writes logs. */\nvoid rh_log(int a,\n    int b)\n{\n}\n",
+                  "src/base/log.h": "/* Writes logs. */\nvoid rh_log(int a, int b);\n",
+                  "src/base/log_test.c": "/* Tests rh_log. */\nint x = rh_log(1, 2);\n",
+                  "src/base/CMakeLists.txt": TEST_LIST + "# log\n"}
+        self.assert_offence("functions_have_callers",
+                            "src/base/log.c:rh_log: is called by tests alone", tested)
+        self.assert_sound({**tested, "src/store/runs.c": "/* Runs of it. */\nint x = rh_log(1);\n"})
+        self.assert_sound({**tested, "src/base/log.h":
+                           tested["src/base/log.h"] + "#define LOG(x) rh_log(x, 0)\n"})
 
     def test_documents(self):
         for text, complaint in (("`src/base/gone.h`", "names src/base/gone.h"),

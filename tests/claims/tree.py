@@ -60,6 +60,11 @@ def is_data(path):
     return "/testdata/" in path
 
 
+def without_comments(text):
+    """C or assembly text without its comments; string literals stay."""
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+
+
 def code_of(text):
     """C text without comments, string literals and includes; lines stay where they are."""
     def blank(m):
