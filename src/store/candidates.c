@@ -19,6 +19,8 @@
 #include "racehive/access.h"
 #include "store/candidates_internal.h"
 
+#include <string.h>
+
 static struct selection select_all(const struct class *class)
 {
     return (struct selection){NULL, class->count};
@@ -167,6 +169,21 @@ uint64_t rh_candidate_id(const struct rh_sidecar_site *a, const struct rh_sideca
     rh_hash_init(&hash);
     rh_hash_add_u64(&hash, in_order ? a->fingerprint : b->fingerprint);
     rh_hash_add_u64(&hash, in_order ? b->fingerprint : a->fingerprint);
+    return rh_hash_finish(&hash);
+}
+
+uint64_t rh_candidate_id_between(struct rh_candidate_side a, struct rh_candidate_side b)
+{
+    struct rh_hash hash;
+    int order = strcmp(a.image, b.image);
+    bool in_order = order ? order < 0 : a.site->fingerprint <= b.site->fingerprint;
+    const struct rh_candidate_side sides[] = {in_order ? a : b, in_order ? b : a};
+    rh_hash_init(&hash);
+    rh_hash_add_string(&hash, "between images");
+    for (int i = 0; i < 2; i++) {
+        rh_hash_add_string(&hash, sides[i].image);
+        rh_hash_add_u64(&hash, sides[i].site->fingerprint);
+    }
     return rh_hash_finish(&hash);
 }
 

@@ -39,6 +39,15 @@ struct rh_candidate {
 /* The id of the candidate of two sites, in either order. */
 uint64_t rh_candidate_id(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b);
 
+/* The id of a candidate between two images, in either order. An image is known by its file's name,
+ * "" for the program, so that the id survives rebuilds of either. It is never one of
+ * rh_candidate_id's: what two images have of one header has the same fingerprints in both. */
+struct rh_candidate_side {
+    const char *image;
+    const struct rh_sidecar_site *site;
+};
+uint64_t rh_candidate_id_between(struct rh_candidate_side a, struct rh_candidate_side b);
+
 /* The id of what a site has with code that is no site, or unknown: no candidate, but an entry of
  * its own in the store of runs. */
 uint64_t rh_candidate_uninstrumented(const struct rh_sidecar_site *site);

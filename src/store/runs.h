@@ -35,7 +35,10 @@
  *       run                integer   runs.number; primary key with
  *       number             integer   the task's index
  *       candidate          integer   64 bits
- *       first, second      integer   numbers of the sites in the sidecar; RH_RUNS_UNINSTRUMENTED
+ *       first, second      integer   the sites: rh_site_word of racehive/control.h, with 0 for the
+ *                                    program and libraries.number for others, so that a site of
+ *                                    the program is its number in the sidecar;
+ *                                    RH_RUNS_UNINSTRUMENTED
  *       stage              integer   enum rh_stage
  *       "order"            integer   enum rh_race_order
  *       pause_us           integer
@@ -75,12 +78,19 @@
  *       locked, unlocked   integer   of these, the ones in which they met with and without a common
  *                                    lock; a run may count in both
  *       ordered, unordered integer   the same for meetings that were seen to be, or not
- *       hinted             integer   runs in which they touched common bytes in different windows of
- *                                    the scout, without a common lock: a hint that they may meet
- *     sites      that ran
- *       number             integer   primary key, as in tasks
- *       runs               integer   in which it ran
- *       in_threads         integer   of these, the ones in which more than one thread ran it
+ *       hinted             integer   runs in which they touched common bytes in different windows
+ * of the scout, without a common lock: a hint that they may meet sites      that ran number integer
+ * primary key, as in tasks runs               integer   in which it ran in_threads         integer
+ * of these, the ones in which more than one thread ran it libraries  shared libraries, and other
+ * programs, that took part in runs of this program. What they have of their own is in stores of
+ * their own; what a library has with the program, or with another library, is here number integer
+ * primary key, from 1 to RH_RUNS_LIBRARIES build_id           text      unique name text      the
+ * file's name: with it, and with fingerprints, the two sides of a candidate are known across builds
+ *       path               text      where it was when it was last loaded
+ *       store              text      path of its store of runs; "" if it has none
+ *       why_not            text      why it has none: it has no sidecar; "" if it has
+ *       runs               integer   completed runs of this program that loaded it
+ *       last_run           integer   runs.number of the last one
  *     totals     one row, which follows from runs: struct rh_runs_totals
  *       runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns   integer
  *     losses     what the runs could not do or keep; without rowid
@@ -98,7 +108,7 @@
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 7
+#define RH_RUNS_VERSION 8
 
 /* Findings that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
@@ -134,7 +144,7 @@ const struct rh_runs_program *rh_runs_program_of(const struct rh_runs *runs);
  * uninstrumented access (rh_candidate_uninstrumented). */
 #define RH_RUNS_UNINSTRUMENTED UINT32_MAX
 
-/* A candidate as the store knows it: by id, with the sites' numbers in the program's sidecar. */
+/* A candidate as the store knows it: by id, with its sites as the tables have them. */
 struct rh_runs_candidate {
     uint64_t id;
     uint32_t first, second;
@@ -287,6 +297,33 @@ struct rh_runs_met_totals {
     uint64_t unordered; /* that nothing ordered, at least once */
 };
 enum rh_status rh_runs_count_met(struct rh_runs *runs, struct rh_runs_met_totals *totals);
+
+/* --- libraries --- */
+
+enum { RH_RUNS_LIBRARIES = 127 };
+
+/* Of which image a site of a candidate is: 0 is the program, others are libraries by number. */
+static inline uint32_t rh_runs_image_of(uint32_t site)
+{
+    return rh_site_name_of(site).image;
+}
+
+struct rh_runs_library {
+    uint32_t number;
+    const char *build_id; /* lower-case hexadecimal */
+    const char *name, *path, *store, *why_not;
+    uint64_t runs, last_run;
+};
+struct rh_runs_library_vec RH_VEC_BODY(struct rh_runs_library);
+
+/* Enters a library, or where it is now; `runs` and `last_run` are not looked at. *number is 0 if
+ * there are too many. */
+enum rh_status rh_runs_enter_library(struct rh_runs *runs, const struct rh_runs_library *library,
+                                     uint32_t *number);
+/* A run loaded it. */
+enum rh_status rh_runs_note_loaded(struct rh_runs *runs, uint32_t number, uint64_t run);
+/* All of them by number, appended; strings live until the store is closed. */
+enum rh_status rh_runs_list_libraries(struct rh_runs *runs, struct rh_runs_library_vec *list);
 
 /* --- sums --- */
 

@@ -130,6 +130,15 @@ enum rh_runs_flag {
     X(ADD_SITE, "INSERT INTO sites VALUES (?, 1, ?) ON CONFLICT (number) DO UPDATE SET"            \
                 " runs = sites.runs + 1, in_threads = sites.in_threads + excluded.in_threads")     \
     X(SITES, "SELECT number, runs, in_threads FROM sites ORDER BY number")                         \
+    X(ENTER_LIBRARY, "INSERT INTO libraries VALUES (?, ?, ?, ?, ?, ?, 0, 0)"                       \
+                     " ON CONFLICT (build_id) DO UPDATE SET name = excluded.name,"                 \
+                     " path = excluded.path, store = excluded.store,"                              \
+                     " why_not = excluded.why_not")                                                \
+    X(LIBRARY, "SELECT number FROM libraries WHERE build_id = ?")                                  \
+    X(NOTE_LOADED, "UPDATE libraries SET runs = runs + 1, last_run = ? WHERE number = ?")          \
+    X(LIBRARIES_ALL, "SELECT number, build_id, name, path, store, why_not, runs, last_run"         \
+                     " FROM libraries ORDER BY number")                                            \
+    X(NEXT_LIBRARY, "SELECT COALESCE(max(number), 0) + 1 FROM libraries")                          \
     X(TOTALS, "SELECT runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns FROM totals")        \
     X(SET_TOTALS, "UPDATE totals SET runs = ?, crashed = ?, hung = ?, opaque = ?, wall_ns = ?,"    \
                   " hook_ns = ?, pause_ns = ?")                                                    \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pairs of sites met and which sites ran, summed over all completed runs. */
+/* What runs showed beside their tasks, summed over all completed ones: which pairs of sites met,
+ * which sites ran, and which libraries took part. */
 #include "store/runs_internal.h"
 
 /* --- adding a run --- */
@@ -106,6 +107,104 @@ enum rh_status rh_runs_count_met(struct rh_runs *runs, struct rh_runs_met_totals
                              rh_db_take(row, 1, RH_DB_LIMIT64, &totals->unlocked) &&
                              rh_db_take(row, 2, RH_DB_LIMIT64, &totals->unordered)))
         status = rh_db_fail_damaged(runs->db, "met");
+    rh_db_reset(row);
+    return status;
+}
+
+/* --- libraries --- */
+
+static enum rh_status find_number(struct rh_runs *runs, const char *build_id, uint32_t *number)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_LIBRARY];
+    bool more;
+    enum rh_status status = RH_RUNS_FIND(runs, LIBRARY, &more, rh_db_text(build_id));
+    *number = 0;
+    if (status == RH_OK && more && !rh_db_take32(row, 0, RH_RUNS_LIBRARIES + 1, number))
+        status = rh_db_fail_damaged(runs->db, "libraries");
+    rh_db_reset(row);
+    return status;
+}
+
+static enum rh_status next_number(struct rh_runs *runs, uint32_t *number)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_NEXT_LIBRARY];
+    bool more;
+    enum rh_status status = rh_db_step(row, &more);
+    if (status == RH_OK && !(more && rh_db_take32(row, 0, RH_DB_LIMIT32, number)))
+        status = rh_db_fail_damaged(runs->db, "libraries");
+    rh_db_reset(row);
+    return status;
+}
+
+static enum rh_status enter(struct rh_runs *runs, const struct rh_runs_library *library,
+                            uint32_t *number)
+{
+    enum rh_status status = find_number(runs, library->build_id, number);
+    if (status == RH_OK && *number == 0)
+        status = next_number(runs, number);
+    if (status == RH_OK && *number > RH_RUNS_LIBRARIES) {
+        *number = 0;
+        return RH_OK;
+    }
+    return status != RH_OK
+               ? status
+               : RH_RUNS_CHANGE(runs, ENTER_LIBRARY, rh_db_int(*number),
+                                rh_db_text(library->build_id), rh_db_text(library->name),
+                                rh_db_text(library->path), rh_db_text(library->store),
+                                rh_db_text(library->why_not));
+}
+
+enum rh_status rh_runs_enter_library(struct rh_runs *runs, const struct rh_runs_library *library,
+                                     uint32_t *number)
+{
+    enum rh_status status = rh_db_begin(runs->db, true);
+    if (status != RH_OK)
+        return status;
+    return rh_db_end(runs->db, enter(runs, library, number));
+}
+
+enum rh_status rh_runs_note_loaded(struct rh_runs *runs, uint32_t number, uint64_t run)
+{
+    return RH_RUNS_CHANGE(runs, NOTE_LOADED, rh_db_int((int64_t)run), rh_db_int(number));
+}
+
+static const char *take_text(struct rh_runs *runs, const struct rh_db_statement *row, int column)
+{
+    const char *text = rh_db_column_text(row, column);
+    return text ? rh_arena_strdup(&runs->arena, text) : NULL;
+}
+
+static bool take_library(struct rh_runs *runs, const struct rh_db_statement *row, uint32_t last,
+                         struct rh_runs_library *library)
+{
+    *library = (struct rh_runs_library){
+        .build_id = take_text(runs, row, 1),
+        .name = take_text(runs, row, 2),
+        .path = take_text(runs, row, 3),
+        .store = take_text(runs, row, 4),
+        .why_not = take_text(runs, row, 5),
+    };
+    return rh_db_take32(row, 0, RH_RUNS_LIBRARIES + 1, &library->number) &&
+           library->number > last && library->build_id && library->name && library->path &&
+           library->store && library->why_not &&
+           rh_db_take(row, 6, RH_DB_LIMIT64, &library->runs) &&
+           rh_db_take(row, 7, RH_DB_LIMIT64, &library->last_run);
+}
+
+enum rh_status rh_runs_list_libraries(struct rh_runs *runs, struct rh_runs_library_vec *list)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_LIBRARIES_ALL];
+    struct rh_runs_library library = {0};
+    bool more;
+    enum rh_status status = rh_db_step(row, &more);
+    while (status == RH_OK && more) {
+        if (!take_library(runs, row, library.number, &library)) {
+            status = rh_db_fail_damaged(runs->db, "libraries");
+            break;
+        }
+        rh_vec_push(list, library);
+        status = rh_db_step(row, &more);
+    }
     rh_db_reset(row);
     return status;
 }

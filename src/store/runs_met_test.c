@@ -139,7 +139,7 @@ static void a_store_without_them_gets_them(void **state)
     struct rh_runs *runs = open_store(path);
     run_once(runs, low, &(struct rh_runs_answer){.outcome = RH_OUTCOME_NO_RACE});
     rh_runs_close(runs);
-    run_sql(path, "DROP TABLE met; DROP TABLE sites;"
+    run_sql(path, "DROP TABLE met; DROP TABLE sites; DROP TABLE libraries;"
                   "ALTER TABLE candidates DROP COLUMN with_primary;"
                   "ALTER TABLE candidates DROP COLUMN crashes_primary;"
                   "ALTER TABLE candidates DROP COLUMN hangs_primary;"
@@ -155,6 +155,53 @@ static void a_store_without_them_gets_them(void **state)
     rh_runs_close(runs);
     assert_int_equal(ask_sql(path, "PRAGMA user_version"), RH_RUNS_VERSION);
     assert_intact(path);
+    free(path);
+}
+
+static void libraries_are_known_by_build_id(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    struct rh_runs_library_vec list = RH_VEC_INIT;
+    uint32_t first, second, again;
+    struct rh_runs_library library = {
+        .build_id = "0a", .name = "liba.so", .path = "/old/liba.so", .store = "/s", .why_not = ""};
+    assert_status(RH_OK, rh_runs_enter_library(runs, &library, &first));
+    library.build_id = "0b";
+    assert_status(RH_OK, rh_runs_enter_library(runs, &library, &second));
+    library.build_id = "0a";
+    library.path = "/new/liba.so";
+    assert_status(RH_OK, rh_runs_enter_library(runs, &library, &again));
+    assert_int_equal(first, 1);
+    assert_int_equal(second, 2);
+    assert_int_equal(again, first);
+    assert_status(RH_OK, rh_runs_note_loaded(runs, second, 7));
+    assert_status(RH_OK, rh_runs_list_libraries(runs, &list));
+    assert_int_equal(list.len, 2);
+    assert_string_equal(list.data[0].path, "/new/liba.so");
+    assert_int_equal(list.data[0].runs, 0);
+    assert_string_equal(list.data[1].build_id, "0b");
+    assert_int_equal(list.data[1].runs, 1);
+    assert_int_equal(list.data[1].last_run, 7);
+    rh_vec_free(&list);
+    rh_runs_close(runs);
+    free(path);
+}
+
+static void there_is_an_end_of_libraries(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    for (uint32_t i = 1; i <= RH_RUNS_LIBRARIES + 1; i++) {
+        char id[16];
+        uint32_t number;
+        snprintf(id, sizeof id, "%04x", i);
+        const struct rh_runs_library library = {
+            .build_id = id, .name = "l", .path = "", .store = "", .why_not = "no sidecar"};
+        assert_status(RH_OK, rh_runs_enter_library(runs, &library, &number));
+        assert_int_equal(number, i <= RH_RUNS_LIBRARIES ? i : 0);
+    }
+    rh_runs_close(runs);
     free(path);
 }
 
@@ -196,6 +243,8 @@ int main(void)
         SCRATCH_TEST(a_proved_race_shows),
         SCRATCH_TEST(a_run_that_fails_adds_nothing),
         SCRATCH_TEST(a_store_without_them_gets_them),
+        SCRATCH_TEST(libraries_are_known_by_build_id),
+        SCRATCH_TEST(there_is_an_end_of_libraries),
         SCRATCH_TEST(damage_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

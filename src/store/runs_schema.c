@@ -201,12 +201,19 @@ static const char end_columns[] =
 static const char hint_column[] = "ALTER TABLE met ADD COLUMN hinted {number};"
                                   "UPDATE met SET hinted = 0;";
 
+/* --- version 8: libraries that took part --- */
+
+static const char library_table[] =
+    "CREATE TABLE libraries (number {id}, build_id TEXT UNIQUE, name TEXT, path TEXT, store TEXT,"
+    " why_not TEXT, runs {number}, last_run {number});";
+
 /* --- all versions --- */
 
 static const struct rh_db_migration steps[] = {
-    {.define = first_tables}, {.define = finding_tables, .convert = convert_races},
-    {.define = loss_tables},  {.define = sight_tables},
-    {.define = end_columns},  {.define = hint_column},
+    {.define = first_tables},  {.define = finding_tables, .convert = convert_races},
+    {.define = loss_tables},   {.define = sight_tables},
+    {.define = end_columns},   {.define = hint_column},
+    {.define = library_table},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof steps[0], OLDEST = 2 };
