@@ -12,7 +12,7 @@
 #include "opaque.h"
 #include "service.h"
 #include "shared.h"
-#include "stack/image_names.h"
+#include "stack/numbers.h"
 #include "stack/stack.h"
 #include "sys.h"
 #include "text.h"
@@ -24,9 +24,8 @@ extern RT_HIDDEN __attribute__((weak)) struct rh_image __rh_image;
 
 static struct rt_lock images_lock;
 static struct rt_image *images;
-/* 0 is the executable's number and 1 the subject's, whenever they come. */
-static uint32_t images_seen = RH_SUBJECT_IMAGE + 1;
-static bool all_armed; /* images that come later are armed too */
+static uint32_t images_end; /* one more than the highest number */
+static bool all_armed;      /* images that come later are armed too */
 
 /* No key can be switched at all: the program runs as if nothing had been asked for. */
 static void refuse(enum rh_loss why)
@@ -266,58 +265,117 @@ bool rt_keys_sites(struct rt_image *image, const uint32_t *sites, uint32_t count
 uint32_t rt_image_count(void)
 {
     rt_lock(&images_lock);
-    uint32_t count = images_seen;
+    uint32_t count = images_end;
     rt_unlock(&images_lock);
     return count;
+}
+
+static struct rt_image *find_record(uint32_t number)
+{
+    struct rt_image *r = images;
+    while (r && r->number != number)
+        r = r->next;
+    return r;
 }
 
 struct rt_image *rt_image_at(uint32_t number)
 {
     rt_lock(&images_lock);
-    struct rt_image *r = images;
-    while (r && r->number != number)
-        r = r->next;
+    struct rt_image *r = find_record(number);
     rt_unlock(&images_lock);
     return r;
 }
 
-static uint32_t mark_of(const struct dl_phdr_info *info)
-{
-    struct rh_image_name name = {0};
-    rt_image_build_id(info, &name);
-    return name.build_id_size ? rh_program_mark(name.build_id, name.build_id_size) : 0;
-}
+/* What libc knows of an image that registers. */
+struct newcomer {
+    struct rh_image *image;
+    uint32_t number;
+    uintptr_t text_low, text_high;
+    int text_protection;
+};
 
-static uint32_t choose_number(const struct rt_image *r)
+static const ElfW(Phdr) * segment_of(const struct dl_phdr_info *info, const void *at)
 {
-    const struct rh_shared *shared = rt_shared();
-    if (r->image == &__rh_image)
-        return 0;
-    if (shared && r->mark && r->mark == shared->control.subject)
-        return RH_SUBJECT_IMAGE;
-    return images_seen++;
-}
-
-/* Finds the segment that holds the image's places: what to make writable and how to restore it. */
-static int find_text(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    (void)size;
-    struct rt_image *r = arg;
-    uintptr_t code = (uintptr_t)place_code(r->image->places_begin);
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uintptr_t start = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type != PT_LOAD || code < start || code >= start + p->p_memsz)
-            continue;
-        r->mark = mark_of(info);
-        r->text_low = start & ~(uintptr_t)4095;
-        r->text_high = (start + p->p_memsz + 4095) & ~(uintptr_t)4095;
-        r->text_protection = (p->p_flags & PF_R ? PROT_READ : 0) |
-                             (p->p_flags & PF_W ? PROT_WRITE : 0) |
-                             (p->p_flags & PF_X ? PROT_EXEC : 0);
-        return 1;
+        if (p->p_type == PT_LOAD && (uintptr_t)at >= start && (uintptr_t)at < start + p->p_memsz)
+            return p;
     }
-    return 0;
+    return NULL;
+}
+
+/* The segment that holds the image's places: what to make writable and how to restore it. */
+static int look_up(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    struct newcomer *n = arg;
+    if (!segment_of(info, n->image))
+        return 0;
+    n->number = rt_number_of(info, n->image == &__rh_image, n->image->counts[1]);
+    const ElfW(Phdr) *p = n->image->places_begin != n->image->places_end
+                              ? segment_of(info, place_code(n->image->places_begin))
+                              : NULL;
+    if (!p)
+        return 1;
+    uintptr_t start = info->dlpi_addr + p->p_vaddr;
+    n->text_low = start & ~(uintptr_t)4095;
+    n->text_high = (start + p->p_memsz + 4095) & ~(uintptr_t)4095;
+    n->text_protection = (p->p_flags & PF_R ? PROT_READ : 0) |
+                         (p->p_flags & PF_W ? PROT_WRITE : 0) | (p->p_flags & PF_X ? PROT_EXEC : 0);
+    return 1;
+}
+
+/* The record of an image that has come back: all its keys are off, and nobody has armed a site. */
+static void begin_anew(struct rt_image *r)
+{
+    for (uint32_t k = 0; r->site_armed && k < r->key_count; k++)
+        __atomic_store_n(&r->key_uses[k], 0, __ATOMIC_RELAXED);
+    for (uint32_t s = 0; r->site_armed && s < r->site_count; s++)
+        __atomic_store_n(&r->site_armed[s], 0, __ATOMIC_RELAXED);
+}
+
+static struct rt_image *make_record(uint32_t number, const struct rh_image *image)
+{
+    struct rt_image *r = rt_map(sizeof *r);
+    if (!r)
+        return NULL;
+    r->number = number;
+    r->is_executable = image == &__rh_image;
+    r->key_count = image->counts[0];
+    r->site_count = image->counts[1];
+    r->place_count = (uint32_t)(image->places_end - image->places_begin);
+    r->next = images;
+    images = r;
+    if (number >= images_end)
+        images_end = number + 1;
+    return r;
+}
+
+/* NULL if the image does not take part; then its atomics may order threads unseen. */
+static struct rt_image *enter(const struct newcomer *n)
+{
+    struct rt_image *r = NULL;
+    rt_lock(&images_lock);
+    if (n->number != RH_NO_IMAGE)
+        r = find_record(n->number);
+    if (r && r->image)
+        r = NULL; /* another copy of it is loaded, and has the number */
+    else if (r)
+        begin_anew(r);
+    else if (n->number != RH_NO_IMAGE)
+        r = make_record(n->number, n->image);
+    if (r) {
+        r->text_low = n->text_low;
+        r->text_high = n->text_high;
+        r->text_protection = n->text_protection;
+        n->image->runtime = r;
+        __atomic_store_n(&r->image, n->image, __ATOMIC_RELEASE);
+        if (all_armed)
+            arm(r, NULL, r->site_count, RT_KEYS_ALL, true);
+    }
+    rt_unlock(&images_lock);
+    return r;
 }
 
 RT_EXPORT void __rh_image_register(struct rh_image *image);
@@ -331,37 +389,45 @@ void __rh_image_register(struct rh_image *image)
                     "");
         return;
     }
-    struct rt_image *r = rt_map(sizeof *r);
-    if (!r)
+    if (atomic_load(&rt_mode) != RT_MODE_LIVE)
         return;
-    r->image = image;
-    r->key_count = image->counts[0];
-    r->site_count = image->counts[1];
-    r->place_count = (uint32_t)(image->places_end - image->places_begin);
-    if (r->place_count)
-        dl_iterate_phdr(find_text, r);
-    image->runtime = r;
-    if (atomic_load(&rt_mode) == RT_MODE_LIVE) {
-        rt_stack_refresh();
-        rt_opaque_check_images();
-    }
+    struct newcomer newcomer = {.image = image, .number = RH_NO_IMAGE};
+    dl_iterate_phdr(look_up, &newcomer);
+    rt_stack_refresh();
+    rt_opaque_check_images();
     if (image->counts[2] & RH_IMAGE_OPAQUE)
         rt_opaque(RH_OPAQUE_ASSEMBLY);
-    rt_lock(&images_lock);
-    r->number = choose_number(r);
-    r->next = images;
-    images = r;
-    if (all_armed)
-        arm(r, NULL, r->site_count, RT_KEYS_ALL, true);
-    rt_unlock(&images_lock);
-    rt_service_image(r);
+    struct rt_image *r = enter(&newcomer);
+    if (r) {
+        rt_service_image(r);
+    } else {
+        rt_lose(RH_LOSS_IMAGE);
+        rt_opaque(RH_OPAQUE_KEYS);
+    }
 }
 
+static int tell_variables(struct dl_phdr_info *info, size_t size, void *image)
+{
+    (void)size;
+    if (!segment_of(info, image))
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && p->p_flags & PF_W)
+            rt_memory_gone(info->dlpi_addr + p->p_vaddr, p->p_memsz);
+    }
+    return 1;
+}
+
+/* Its destructors have run: nobody uses its variables from now on. Its number stays its own. */
 void __rh_image_unregister(struct rh_image *image)
 {
     struct rt_image *r = image->runtime;
     if (!r)
         return;
+    rt_service_image_gone(r);
+    if (atomic_load(&rt_memory_live))
+        dl_iterate_phdr(tell_variables, image);
     rt_lock(&images_lock);
     r->image = NULL; /* its memory stays: a hook may be on its way in another thread */
     rt_unlock(&images_lock);

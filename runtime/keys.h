@@ -23,13 +23,13 @@ enum rt_keys_user {
     RT_KEYS_SCOUT = 8, /* the scout watches it */
 };
 
-/* The runtime's record of an image. The tables are made when its first site is armed. Never freed
- * while it can be seen: an unloaded image's record is kept for its numbers and reused if the same
- * image comes back. */
+/* The runtime's record of an image. The tables are made when its first site is armed. Never freed:
+ * an unloaded image's record is kept for its number, and used again if the same image comes back.
+ */
 struct rt_image {
-    struct rh_image *image; /* NULL once unloaded */
-    uint32_t number;        /* in this run: see racehive/control.h */
-    uint32_t mark;          /* of its build id (rh_program_mark), 0: unknown */
+    struct rh_image *image; /* NULL while it is not loaded */
+    uint32_t number;        /* in this run: see racehive/control.h; RH_NO_IMAGE: it takes no part */
+    bool is_executable;
     uint32_t key_count, site_count, place_count;
     uint32_t *place_order; /* places sorted by key */
     uint32_t *place_first; /* key_count + 1 entries into place_order */
@@ -45,8 +45,8 @@ struct rt_image {
 /* Keys switched in this process, on or off. */
 extern RT_HIDDEN _Atomic uint64_t rt_key_switches;
 
-/* Numbers given so far, unloaded images included, and the image of a number; NULL if there is none
- * yet. */
+/* One more than the highest number that this process has, and the image of a number, loaded or not;
+ * NULL if there is none. */
 RT_HIDDEN uint32_t rt_image_count(void);
 RT_HIDDEN struct rt_image *rt_image_at(uint32_t number);
 

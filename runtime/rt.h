@@ -256,6 +256,8 @@ struct rt_detector {
     bool (*tasks)(const struct rh_task *tasks, uint32_t count);
     /* An image has been registered, before its code runs. */
     void (*image)(struct rt_image *image);
+    /* It is about to be unloaded: other code and data may come to lie where it was. */
+    void (*image_gone)(struct rt_image *image);
     /* Now and then, by the runtime's own thread, while there are tasks. */
     void (*tick)(void);
     /* When that thread has been made, also in a child after fork: it may make one of its own. */

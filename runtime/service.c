@@ -147,7 +147,7 @@ void rt_service_image(struct rt_image *image)
 {
     if (atomic_load(&rt_mode) != RT_MODE_LIVE)
         return;
-    if (image->number == 0) {
+    if (image->is_executable) {
         begin(image);
         return;
     }
@@ -160,6 +160,15 @@ void rt_service_image(struct rt_image *image)
         if (current[i].second.image == image->number)
             switch_site(&current[i].second, true);
     }
+    rt_unlock(&tasks_lock);
+}
+
+void rt_service_image_gone(struct rt_image *image)
+{
+    if (atomic_load(&rt_mode) != RT_MODE_LIVE || !rt_detector->image_gone)
+        return;
+    rt_lock(&tasks_lock);
+    rt_detector->image_gone(image);
     rt_unlock(&tasks_lock);
 }
 

@@ -12,6 +12,8 @@
  * may be tasks. */
 struct rt_image;
 RT_HIDDEN void rt_service_image(struct rt_image *image);
+/* An image is about to be unloaded. */
+RT_HIDDEN void rt_service_image_gone(struct rt_image *image);
 /* Starts the thread if the options ask for one. Also called in a forked child. */
 RT_HIDDEN void rt_service_start(void);
 /* Makes a thread that the program does not know of. `stack` keeps its memory for the next time: one

@@ -14,21 +14,6 @@
 static struct rh_shared *shared;
 static bool is_controlled, controls_itself;
 
-/* The executable is the first that libc names. */
-static int read_first(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    (void)size;
-    rt_image_build_id(info, arg);
-    return 1;
-}
-
-static uint32_t mark_program(void)
-{
-    struct rh_image_name name = {0};
-    dl_iterate_phdr(read_first, &name);
-    return name.build_id_size ? rh_program_mark(name.build_id, name.build_id_size) : 0;
-}
-
 static struct rh_shared *map_file(const char *path)
 {
     long fd = rt_sys_open(path, O_RDWR | O_CLOEXEC, 0);
@@ -45,10 +30,6 @@ static struct rh_shared *map_file(const char *path)
     }
     rt_sys_close((int)fd);
     bool is_ours = page && page->magic == RH_SHARED_MAGIC && page->version == RH_SHARED_VERSION;
-    if (is_ours && page->control.program && page->control.program != mark_program()) {
-        rt_unmap(page, sizeof *page); /* of the program that executed this one */
-        return NULL;
-    }
     if (is_ours)
         return page;
     rt_complain("not a control page of this version: ", path, "; running without");

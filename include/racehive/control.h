@@ -6,13 +6,20 @@
  * for the file, and goes on if the controller dies. What the run has written stays when it is
  * killed.
  *
- * Images. In a run, an instrumented image is a number: 0 is the executable, 1 the *subject*, others
- * count up as they are loaded. Across runs an image is its build id, by which its sidecar and its
- * store of runs are found. A run has one store and one sidecar: those of the executable, or of a
- * library that the controller names by its build id, the subject. Tasks and wishes are about sites
- * of that one image, and so are the results that the controller keeps; those of other images are
- * counted as lost. The subject may be loaded at any time, unloaded, and loaded again: it keeps its
- * number. So every program that uses a library adds to what is known of it.
+ * Images. What a site is in a run: the number of its image and its own number in that image. What
+ * it is across runs: the image's build id, by which the image's sidecar and its store of runs are
+ * found, and its number there; across builds: the image's name and the site's fingerprint.
+ *
+ * The number of an image is its row in `keyed`, which has its build id. 0 is the program that the
+ * controller starts. The controller enters the libraries that it knows before the start, so that it
+ * can ask for their sites; any process of the run enters what it loads beside these. A row is never
+ * given to another build: a library that is unloaded and loaded again has its old number, one that
+ * comes to lie at the addresses of another has a number of its own, and the processes of a run (a
+ * child of fork, or another program that it executes) agree on all of them. An image that gets no
+ * number, because it has no build id, or because there is no room or another copy of it has it
+ * already, does not take part: its keys stay off.
+ *
+ * Tasks, wishes, meetings and findings may be about sites of any of these images, and of two.
  *
  * All counters only grow, and every record is complete once the word that announces it is set, so
  * the controller may look at any time.
@@ -24,22 +31,43 @@
 #include <stdint.h>
 
 #define RH_SHARED_MAGIC   0x52534852u /* "RHSR" */
-#define RH_SHARED_VERSION 5u
+#define RH_SHARED_VERSION 6u
 #define RH_MAX_TASKS      64u
 #define RH_RING_SIZE      1024u /* events; a power of two */
 #define RH_MAX_IMAGES     64u
+#define RH_MAX_KEYED      64u /* instrumented images */
 #define RH_MAX_FINDINGS   4096u
 #define RH_MAX_FRAMES     32u
 #define RH_MAX_LOCKS      8u
-
-/* The number of the library that the run is about. */
-#define RH_SUBJECT_IMAGE 1u
 
 /* A site of an image, by its number in the run. */
 struct rh_site_name {
     uint32_t image;
     uint32_t site;
 };
+
+enum { RH_BUILD_ID_SIZE = 20 }; /* of longer ones the first bytes are taken */
+
+/* Who has a row of `keyed`. */
+enum rh_keyed_state {
+    RH_KEYED_FREE,
+    RH_KEYED_TAKEN, /* someone is about to fill it in; one who dies then leaves it so */
+    RH_KEYED_KNOWN, /* complete, by the controller: no process has loaded it yet */
+    RH_KEYED_LOADED /* complete, and a process had it loaded at some time */
+};
+
+/* An instrumented image of the run; its number is that of the row. */
+struct rh_keyed_image {
+    _Atomic uint32_t state; /* enum rh_keyed_state; set last */
+    uint32_t site_count;
+    /* Of its first site, in the scout's wishes and in what ran; may lie beyond these. */
+    uint32_t first_site;
+    uint32_t build_id_size; /* never 0 */
+    uint8_t build_id[RH_BUILD_ID_SIZE];
+    uint32_t reserved;
+    char path[216]; /* as the loader knows it, "" for the executable, or if it is too long */
+};
+_Static_assert(sizeof(struct rh_keyed_image) == 256, "layout shared by runtime and tools");
 
 /* How far a candidate has come. A task of one stage does the work of the earlier ones too. */
 enum rh_stage {
@@ -111,7 +139,7 @@ struct rh_place {
 struct rh_image_name {
     _Atomic uint32_t ready; /* set last */
     uint32_t build_id_size; /* 0 if it has none */
-    uint8_t build_id[20];
+    uint8_t build_id[RH_BUILD_ID_SIZE];
     char path[100]; /* as the loader knows it, its end if it is too long; "" for the executable */
 };
 _Static_assert(sizeof(struct rh_image_name) == 128, "layout shared by runtime and tools");
@@ -170,7 +198,7 @@ struct rh_finding {
 
 /* --- what the scout is asked, and what it saw --- */
 
-#define RH_SCOUT_SITES (1u << 18) /* sites of the executable that it can tell of */
+#define RH_SCOUT_SITES (1u << 18) /* sites of all images together that it can tell of */
 #define RH_MET_BITS    15
 #define RH_MET_PAIRS   (1u << RH_MET_BITS)
 
@@ -190,7 +218,8 @@ enum rh_met_count {
     RH_MET_UNORDERED,
     RH_MET_LOCKED,
     RH_MET_UNLOCKED,
-    RH_MET_HINTED, /* in different windows, without a common lock; not a meeting, but a hint at one */
+    RH_MET_HINTED, /* in different windows, without a common lock; not a meeting, but a hint at one
+                    */
     RH_MET_COLLIDED, /* of the unordered ones */
     RH_MET_COUNTS
 };
@@ -246,22 +275,9 @@ struct rh_control {
     _Atomic uint32_t generation;
     _Atomic uint32_t applied;
     uint32_t task_count;
-    /* rh_program_mark of the executable that the tasks are of: another one that it executes, and
-     * that inherits its environment, has other sites. 0: not said. */
-    uint32_t program;
-    uint32_t subject; /* the same of the library that they are of; 0: they are the executable's */
     uint32_t reserved;
     struct rh_task tasks[RH_MAX_TASKS];
 };
-
-/* A build id in one word, never 0. */
-static inline uint32_t rh_program_mark(const uint8_t *build_id, uint32_t size)
-{
-    uint32_t mark = 2166136261u;
-    for (uint32_t i = 0; i < size; i++)
-        mark = (mark ^ build_id[i]) * 16777619u;
-    return mark | 1;
-}
 
 /* One row per kind of event: suffix, name, what its words hold. */
 #define RH_EVENTS(X)                                                                               \
@@ -322,7 +338,8 @@ enum rh_opaque {
     X(FINDING, "findings not kept")                                                                \
     X(EVENT, "events not kept, the ring was full")                                                 \
     X(MET_FULL, "meetings not kept, of too many pairs of sites")                                   \
-    X(MET_IN_LIBRARY, "meetings not kept, at a site of a shared library")                          \
+    X(MET_UNNAMED, "meetings not kept, of an image without a sidecar")                             \
+    X(IMAGE, "images that do not take part, without a build id, too many or in two copies")        \
     X(HOOK_NESTED, "accesses not seen, a signal handler ran inside a hook")                        \
     X(HOOK_NO_THREAD, "accesses not seen, their thread could not be registered")                   \
     X(BARRIER, "waits at barriers not followed, shared between processes or too many")             \
@@ -353,7 +370,8 @@ struct rh_shared {
     _Atomic uint64_t hook_ns, pause_ns; /* spent so far, as far as it is known */
     _Atomic uint64_t losses[RH_LOSS_COUNT];
     _Atomic uint32_t finding_count; /* places taken in `findings`, never more than it has */
-    uint32_t reserved;
+    _Atomic uint32_t site_count;    /* sites of the images in `keyed` */
+    struct rh_keyed_image keyed[RH_MAX_KEYED];
     struct rh_image_name images[RH_MAX_IMAGES];
     struct rh_ring ring;
     struct rh_scout scout;

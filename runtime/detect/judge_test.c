@@ -158,6 +158,11 @@ void rt_scout_image(struct rt_image *loaded)
     (void)loaded;
 }
 
+void rt_scout_image_gone(struct rt_image *loaded)
+{
+    (void)loaded;
+}
+
 void rt_scout_creating(void)
 {
 }

@@ -3,10 +3,10 @@
 #include "plan.h"
 
 #include "budget.h"
+#include "evidence/pause.h"
 #include "hook.h"
 #include "keys.h"
 #include "opaque.h"
-#include "evidence/pause.h"
 #include "shared.h"
 #include "sys.h"
 
@@ -31,10 +31,10 @@ void rt_plan_note(uint32_t task, uint32_t seen)
 
 /* --- accesses --- */
 
-static struct rt_plan_site *site_at(struct rt_plan *p, struct rh_image *image, uint32_t site)
+static struct rt_plan_site *site_at(struct rt_plan *p, struct rh_site_name name)
 {
-    uint32_t at = (site * 0x9e3779b1u) >> 24;
-    while (p->sites[at].image && (p->sites[at].image != image || p->sites[at].site != site))
+    uint32_t word = rh_site_word(name.image, name.site) + 1, at = (word * 0x9e3779b1u) >> 24;
+    while (p->sites[at].word && p->sites[at].word != word)
         at = (at + 1) % RT_PLAN_SITES;
     return &p->sites[at];
 }
@@ -70,10 +70,11 @@ void rt_plan_visit(struct rt_thread *self, const struct rt_access *a,
 {
     enum { FIRST_PAGE = 4096 }; /* a null pointer that a library function leaves alone */
     struct rt_plan *p = atomic_load_explicit(&current, memory_order_acquire);
-    if (!p || a->users == RT_KEYS_SCOUT || a->ignored || self->in_hook > 1 || a->address < FIRST_PAGE ||
-        atomic_load_explicit(&rt_budget_alarm, memory_order_relaxed))
+    if (!p || a->users == RT_KEYS_SCOUT || a->ignored || self->in_hook > 1 ||
+        a->address < FIRST_PAGE || atomic_load_explicit(&rt_budget_alarm, memory_order_relaxed))
         return;
-    const struct rt_plan_site *s = site_at(p, a->image, a->site);
+    const struct rt_image *image = a->image->runtime;
+    const struct rt_plan_site *s = site_at(p, (struct rh_site_name){image->number, a->site});
     visit_each(self, p, s->first, RT_SIDE_FIRST, a, visit);
     visit_each(self, p, s->second, RT_SIDE_SECOND, a, visit);
 }
@@ -158,18 +159,15 @@ static void switch_off(const struct rt_plan *p)
 
 /* --- tasks --- */
 
+/* Of any image, loaded or not: its number will not be another's. */
 static void add_site(struct rt_plan *p, const struct rh_site_name *name, uint64_t first,
                      uint64_t second)
 {
-    const struct rt_image *image = rt_image_at(name->image);
-    if (!image || !image->image || name->site >= image->site_count)
-        return;
-    struct rt_plan_site *s = site_at(p, image->image, name->site);
-    s->site = name->site;
+    struct rt_plan_site *s = site_at(p, *name);
     /* Hooks may look at the same time: they find all of it, or nothing. */
     __atomic_fetch_or(&s->first, first, __ATOMIC_RELEASE);
     __atomic_fetch_or(&s->second, second, __ATOMIC_RELEASE);
-    __atomic_store_n(&s->image, image->image, __ATOMIC_RELEASE);
+    __atomic_store_n(&s->word, rh_site_word(name->image, name->site) + 1, __ATOMIC_RELEASE);
 }
 
 static void add_sites_of(struct rt_plan *p, uint32_t index)
@@ -236,14 +234,9 @@ bool rt_plan_add(const struct rh_task *task, uint32_t attempts)
 
 void rt_plan_image(struct rt_image *image)
 {
-    struct rt_plan *p = atomic_load(&current);
+    const struct rt_plan *p = atomic_load(&current);
     if (is_armed)
         arm_order_in(image, true);
-    for (uint32_t i = 0; p && i < p->count; i++) {
-        const struct rh_task *task = &p->tasks[i].task;
-        if (task->first.image == image->number || task->second.image == image->number)
-            add_sites_of(p, i);
-    }
     if (p && !is_cool)
         arm_tasks_in(p, image->number, true);
 }
@@ -286,11 +279,11 @@ static void cool_down(struct rt_plan *p)
 static void publish_costs(void)
 {
     struct rh_shared *shared = rt_shared();
-    atomic_store(&shared->hook_ns,
-                 rt_budget_spent(RT_METER_HOOKS) + rt_budget_spent(RT_METER_SYNCS) +
-                     rt_budget_spent(RT_METER_KEYS));
+    atomic_store(&shared->hook_ns, rt_budget_spent(RT_METER_HOOKS) +
+                                       rt_budget_spent(RT_METER_SYNCS) +
+                                       rt_budget_spent(RT_METER_KEYS));
     atomic_store(&shared->pause_ns, rt_budget_paused());
-    atomic_store(&shared->opaque, rt_opaque_reasons());
+    atomic_fetch_or(&shared->opaque, rt_opaque_reasons());
 }
 
 void rt_plan_tick(void)
@@ -313,11 +306,19 @@ void rt_plan_tick(void)
     publish_costs();
 }
 
+/* Several processes may tell: the most of one of them counts. */
+static void raise(_Atomic uint64_t *most, uint64_t count)
+{
+    uint64_t before = atomic_load(most);
+    while (before < count && !atomic_compare_exchange_weak(most, &before, count))
+        continue;
+}
+
 void rt_plan_finish(void)
 {
     const struct rt_plan *p = atomic_load(&current);
     for (uint32_t i = 0; p && i < p->count; i++)
         for (uint32_t side = 0; side < 2; side++)
-            atomic_store(&rt_plan_result(i)->executions[side], executions_of(p, i, side));
+            raise(&rt_plan_result(i)->executions[side], executions_of(p, i, side));
     publish_costs();
 }

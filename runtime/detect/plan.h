@@ -18,8 +18,7 @@ enum { RT_PLAN_SITES = 256, RT_PLAN_STRIPES = 16 };
 
 /* A site, and the tasks of which it is the first or the second, as bits. */
 struct rt_plan_site {
-    struct rh_image *image; /* NULL: free */
-    uint32_t site;
+    uint32_t word; /* rh_site_word, plus 1; 0: free */
     uint64_t first, second;
 };
 

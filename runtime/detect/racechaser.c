@@ -16,9 +16,9 @@
 #include "change.h"
 #include "detect.h"
 #include "evidence/findings.h"
+#include "evidence/pause.h"
 #include "judge.h"
 #include "options.h"
-#include "evidence/pause.h"
 #include "scout/scout.h"
 #include "shared.h"
 #include "state.h"
@@ -168,6 +168,7 @@ const struct rt_detector rt_detector_racechaser = {
     .finish = rt_plan_finish,
     .tasks = racechaser_tasks,
     .image = racechaser_image,
+    .image_gone = rt_scout_image_gone,
     .tick = racechaser_tick,
     .serve = rt_watchpoint_start,
 };

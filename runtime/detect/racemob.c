@@ -13,9 +13,9 @@
  * killed has told all it knew.
  */
 #include "detect.h"
+#include "evidence/pause.h"
 #include "judge.h"
 #include "options.h"
-#include "evidence/pause.h"
 #include "scout/scout.h"
 #include "shared.h"
 #include "state.h"
@@ -202,5 +202,6 @@ const struct rt_detector rt_detector_racemob = {
     .finish = rt_plan_finish,
     .tasks = racemob_tasks,
     .image = racemob_image,
+    .image_gone = rt_scout_image_gone,
     .tick = racemob_tick,
 };

@@ -428,6 +428,15 @@ void rt_scout_tick(void)
 /* Its atomics have no keys on yet: the window ends, and the next one has them. */
 void rt_scout_image(struct rt_image *image)
 {
+    atomic_store(&window, 0);
+    rt_lock(&lock);
+    rt_scout_sites_image(image);
+    rt_unlock(&lock);
+}
+
+/* What was its variables may be anything, and its code any other's, before the next window. */
+void rt_scout_image_gone(struct rt_image *image)
+{
     (void)image;
     atomic_store(&window, 0);
 }

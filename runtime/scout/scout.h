@@ -59,6 +59,8 @@ RT_HIDDEN void rt_scout_thread_begin(struct rt_thread *self);
 RT_HIDDEN void rt_scout_after_fork(void);
 /* An image has been loaded, before its code runs. */
 RT_HIDDEN void rt_scout_image(struct rt_image *image);
+/* It is about to be unloaded. */
+RT_HIDDEN void rt_scout_image_gone(struct rt_image *image);
 
 /* Before a thread is created, in its creator. */
 RT_HIDDEN void rt_scout_creating(void);

@@ -9,7 +9,7 @@
 #include "shared.h"
 #include "sys.h"
 
-enum { IMAGES = 64 };
+enum { IMAGES = RH_MAX_KEYED };
 
 /* How a site's visits are counted out. */
 enum {
@@ -122,11 +122,17 @@ static uint32_t limit_of(const struct site *s)
     return limit < UINT16_MAX ? limit : UINT16_MAX;
 }
 
+/* Where the shared memory has a site, among those of all images. */
+static uint64_t index_of(struct rh_site_name name)
+{
+    return (uint64_t)rt_shared()->keyed[name.image].first_site + name.site;
+}
+
 static void note_ran(struct rh_site_name name, const struct site *s)
 {
-    if (name.image != 0 || name.site >= RH_SCOUT_SITES)
+    if (index_of(name) >= RH_SCOUT_SITES)
         return;
-    _Atomic uint8_t *ran = &rt_shared()->scout.ran[name.site];
+    _Atomic uint8_t *ran = &rt_shared()->scout.ran[index_of(name)];
     uint8_t found = is_lone(s) ? RH_RAN_ONE_THREAD : RH_RAN_THREADS;
     if (atomic_load_explicit(ran, memory_order_relaxed) != found)
         atomic_store_explicit(ran, found, memory_order_relaxed);
@@ -246,8 +252,9 @@ static bool make_sites(struct rt_image *image)
         uint8_t access = image->image->sites[s].access;
         if (access == RH_ACCESS_READ || access == RH_ACCESS_WRITE)
             sites[s].flags = IS_PLAIN | IS_OFF;
-        if (image->number == 0 && s < RH_SCOUT_SITES)
-            sites[s].wish = page->wishes[s];
+        uint64_t at = index_of((struct rh_site_name){image->number, s});
+        if (at < RH_SCOUT_SITES)
+            sites[s].wish = page->wishes[at];
         if (sites[s].wish == RH_SCOUT_FOCUS) {
             sites[s].seen = IS_PROMISING;
             atomic_store(&has_promise, true);
@@ -255,6 +262,14 @@ static bool make_sites(struct rt_image *image)
     }
     __atomic_store_n(&sites_of[image->number], sites, __ATOMIC_RELEASE);
     return true;
+}
+
+void rt_scout_sites_image(const struct rt_image *image)
+{
+    struct site *sites = image->number < IMAGES ? sites_of[image->number] : NULL;
+    for (uint32_t s = 0; sites && s < image->site_count; s++)
+        if (sites[s].flags & IS_PLAIN)
+            sites[s].flags |= IS_OFF;
 }
 
 static bool switch_image(struct rt_image *image, bool (*wants)(struct site *), bool on)

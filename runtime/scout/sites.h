@@ -59,6 +59,9 @@ RT_HIDDEN void rt_scout_sites_retire(void);  /* those that have been visited oft
 RT_HIDDEN void rt_scout_sites_company(void); /* a thread will begin: what one thread alone wore out
                                                 comes back */
 
+/* An image has been loaded, perhaps not for the first time: none of its sites is on. */
+RT_HIDDEN void rt_scout_sites_image(const struct rt_image *image);
+
 /* Time in steps of 10 ms: read anywhere, kept by the runtime's own thread. */
 RT_HIDDEN uint16_t rt_scout_sites_now(void);
 RT_HIDDEN void rt_scout_sites_tick(void);

@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 struct rh_execution {
-    struct rh_runs_task tasks[RH_MAX_TASKS];
+    struct rh_execution_task tasks[RH_MAX_TASKS];
     size_t task_count;
-    uint32_t image; /* that the tasks are of: the program, or its subject */
+    uint32_t part; /* that the tasks are of */
     struct rh_execution_namer namer;
     uint32_t longest_pause_us;
     struct rh_page page;
@@ -48,42 +48,54 @@ static uint32_t digit_of(char c)
     return c >= 'a' ? (uint32_t)(c - 'a') + 10 : (uint32_t)(c - '0');
 }
 
-static uint32_t mark_of(const char *build_id)
+static uint32_t read_build_id(const char *text, uint8_t *bytes)
 {
-    uint8_t bytes[64];
     uint32_t size = 0;
-    for (; build_id && build_id[0] && build_id[1] && size < sizeof bytes; build_id += 2)
-        bytes[size++] = (uint8_t)(digit_of(build_id[0]) << 4 | digit_of(build_id[1]));
-    return size ? rh_program_mark(bytes, size) : 0;
+    for (; text[0] && text[1] && size < RH_BUILD_ID_SIZE; text += 2)
+        bytes[size++] = (uint8_t)(digit_of(text[0]) << 4 | digit_of(text[1]));
+    return size;
 }
 
-static void write_tasks(struct rh_execution *e, const struct rh_execution_request *request)
+/* Its sites follow those of the images before it. */
+static void write_image(struct rh_shared *shared, uint32_t number,
+                        const struct rh_execution_image *image)
+{
+    struct rh_keyed_image *row = &shared->keyed[number];
+    uint32_t first = atomic_load(&shared->site_count);
+    uint32_t room = first < RH_SCOUT_SITES ? RH_SCOUT_SITES - first : 0;
+    if (!image->build_id)
+        return;
+    if (image->wishes && room)
+        memcpy(&shared->scout.wishes[first], image->wishes,
+               image->site_count < room ? image->site_count : room);
+    row->site_count = image->site_count;
+    row->first_site = first;
+    row->build_id_size = read_build_id(image->build_id, row->build_id);
+    atomic_store(&shared->site_count, first + image->site_count);
+    atomic_store(&row->state, RH_KEYED_KNOWN);
+}
+
+static void write_page(struct rh_execution *e, const struct rh_execution_request *request)
 {
     struct rh_control *control = &e->page.shared->control;
-    control->program = mark_of(request->build_id);
-    control->subject = mark_of(request->subject);
+    for (uint32_t i = 0; i < request->image_count && i < RH_MAX_KEYED; i++)
+        write_image(e->page.shared, i, &request->images[i]);
     for (size_t i = 0; i < e->task_count; i++) {
-        const struct rh_runs_task *task = &e->tasks[i];
+        const struct rh_execution_task *task = &e->tasks[i];
         control->tasks[i] = (struct rh_task){
             .id = (uint32_t)i,
-            .stage = task->stage,
-            .order = task->order,
-            .pause_us = task->pause_us,
-            .skip = request->skips ? request->skips[i] : 0,
-            .first = {e->image, task->candidate.first},
-            .second = {e->image, task->candidate.second},
+            .stage = task->task.stage,
+            .order = task->task.order,
+            .pause_us = task->task.pause_us,
+            .skip = task->skip,
+            .first = task->first,
+            .second = task->second,
         };
     }
     control->task_count = (uint32_t)e->task_count;
     atomic_store(&control->generation, 1);
     e->page.shared->version = RH_SHARED_VERSION;
     e->page.shared->magic = RH_SHARED_MAGIC;
-}
-
-static void write_wishes(struct rh_scout *scout, const uint8_t *wishes, size_t count)
-{
-    if (wishes)
-        memcpy(scout->wishes, wishes, count < RH_SCOUT_SITES ? count : RH_SCOUT_SITES);
 }
 
 /* --- the program --- */
@@ -172,7 +184,7 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     struct rh_execution *e = rh_calloc(1, sizeof *e);
     e->pid_fd = -1;
     e->is_apart = request->is_apart;
-    e->image = request->subject ? RH_SUBJECT_IMAGE : 0;
+    e->part = request->part;
     e->longest_pause_us = request->longest_pause_us;
     e->task_count = request->task_count < RH_MAX_TASKS ? request->task_count : RH_MAX_TASKS;
     if (e->task_count)
@@ -180,9 +192,7 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     e->namer = request->namer;
     enum rh_status status = rh_page_make(&e->page);
     if (status == RH_OK) {
-        if (!request->subject) /* wishes, and what ran, are about the program's sites */
-            write_wishes(&e->page.shared->scout, request->wishes, request->wish_count);
-        write_tasks(e, request);
+        write_page(e, request);
         status = spawn(e, request);
     }
     if (status == RH_OK) {
@@ -231,78 +241,72 @@ static bool is_proved(const struct rh_finding *finding)
     return finding->proof != RH_PROOF_UNORDERED || !finding->opaque;
 }
 
-/* The site of a side, by its number in the sidecar. False if it is of another image, whose sites
- * the sidecar does not have. */
-static bool read_site(const struct rh_execution *e, const struct rh_finding_side *side,
-                      uint32_t *site)
+static bool is_site(struct rh_site_name a, struct rh_site_name b)
 {
-    bool is_uninstrumented = rh_side_is_uninstrumented(side);
-    *site = is_uninstrumented ? RH_RUNS_UNINSTRUMENTED : side->site.site;
-    return is_uninstrumented || side->site.image == e->image;
-}
-
-static bool is_pair(const struct rh_runs_candidate *c, uint32_t a, uint32_t b)
-{
-    return (c->first == a && c->second == b) || (c->first == b && c->second == a);
+    return a.image == b.image && a.site == b.site;
 }
 
 /* The candidate that two sites are, whether or not the run was asked about it. */
-static bool name_pair(const struct rh_execution *e, uint32_t a, uint32_t b,
-                      struct rh_runs_candidate *candidate)
+static bool name_pair(const struct rh_execution *e, struct rh_site_name a, struct rh_site_name b,
+                      struct rh_execution_name *name)
 {
-    for (size_t i = 0; i < e->task_count; i++)
-        if (is_pair(&e->tasks[i].candidate, a, b)) {
-            *candidate = e->tasks[i].candidate;
-            return true;
-        }
-    return e->namer.name && e->namer.name(e->namer.context, a, b, candidate);
+    for (size_t i = 0; i < e->task_count; i++) {
+        const struct rh_execution_task *task = &e->tasks[i];
+        bool is_straight = is_site(task->first, a) && is_site(task->second, b);
+        if (!is_straight && !(is_site(task->first, b) && is_site(task->second, a)))
+            continue;
+        *name = (struct rh_execution_name){e->part, task->task.candidate, !is_straight};
+        return true;
+    }
+    return e->namer.name && e->namer.name(e->namer.context, a, b, name) &&
+           name->part < RH_MAX_KEYED;
 }
 
 /* The answer about a candidate: that to a task, or one behind these, which is made if need be. */
 static struct rh_runs_answer *answer_about(const struct rh_execution *e,
                                            struct rh_execution_ending *ending,
-                                           const struct rh_runs_candidate *candidate,
+                                           const struct rh_execution_name *name,
                                            enum rh_race_order order)
 {
-    for (size_t i = 0; i < e->task_count; i++)
-        if (e->tasks[i].candidate.id == candidate->id)
-            return &ending->answers.data[i];
-    for (size_t i = 0; i < ending->found.len; i++)
-        if (ending->found.data[i].candidate.id == candidate->id)
-            return &ending->answers.data[e->task_count + i];
+    struct rh_execution_part *part = &ending->parts[name->part];
+    size_t asked = name->part == e->part ? e->task_count : 0;
+    for (size_t i = 0; i < asked; i++)
+        if (e->tasks[i].task.candidate.id == name->candidate.id)
+            return &part->answers.data[i];
+    for (size_t i = 0; i < part->found.len; i++)
+        if (part->found.data[i].candidate.id == name->candidate.id)
+            return &part->answers.data[asked + i];
     const struct rh_runs_task found = {
-        .candidate = *candidate, .stage = RH_STAGE_MEET, .order = order};
+        .candidate = name->candidate, .stage = RH_STAGE_MEET, .order = order};
     const struct rh_runs_answer none = {0};
-    rh_vec_push(&ending->found, found);
-    rh_vec_push(&ending->answers, none);
-    return &rh_vec_last(&ending->answers);
+    rh_vec_push(&part->found, found);
+    rh_vec_push(&part->answers, none);
+    return &rh_vec_last(&part->answers);
 }
 
 static void read_finding(const struct rh_execution *e, const struct rh_finding *finding,
                          struct rh_execution_ending *ending)
 {
-    uint32_t first, second;
-    struct rh_runs_candidate candidate;
+    struct rh_execution_name name;
     if (!atomic_load(&finding->ready) || finding->proof >= RH_PROOF_COUNT ||
-        !read_site(e, &finding->sides[0], &first) || !read_site(e, &finding->sides[1], &second) ||
-        !name_pair(e, first, second, &candidate)) {
+        !name_pair(e, finding->sides[0].site, finding->sides[1].site, &name)) {
         ending->end.losses[RH_LOSS_FINDING]++;
         return;
     }
     const struct rh_runs_finding kept = {
-        .candidate = candidate.id,
-        .order = candidate.first == first ? RH_ORDER_PRIMARY : RH_ORDER_ALTERNATE,
+        .candidate = name.candidate.id,
+        .order = name.is_reversed ? RH_ORDER_ALTERNATE : RH_ORDER_PRIMARY,
         .proved = is_proved(finding),
         .finding = *finding,
         .images = e->page.shared->images,
     };
-    struct rh_runs_answer *answer = answer_about(e, ending, &candidate, kept.order);
+    struct rh_runs_answer *answer = answer_about(e, ending, &name, kept.order);
     if (kept.proved)
         answer->raced[kept.order] = true;
     else
         answer->suspected = true;
     answer->collided |= finding->proof != RH_PROOF_UNORDERED;
-    rh_vec_push(&ending->findings, kept);
+    rh_vec_push(&ending->parts[name.part].findings, kept);
 }
 
 static void read_findings(const struct rh_execution *e, struct rh_execution_ending *ending)
@@ -320,18 +324,19 @@ static void read_meeting(const struct rh_execution *e, const struct rh_met_pair 
     uint64_t sites = atomic_load(&pair->sites);
     if (!sites)
         return;
-    struct rh_site_name first = rh_site_name_of(rh_met_first(sites));
-    struct rh_site_name second = rh_site_name_of(rh_met_second(sites));
+    struct rh_execution_name name;
     struct rh_runs_meeting meeting = {0};
     for (int i = 0; i < RH_MET_COUNTS; i++)
         meeting.counts[i] = atomic_load(&pair->counts[i]);
     /* Each has one of the two, whatever is known of its order. */
     uint64_t meetings = (uint64_t)meeting.counts[RH_MET_LOCKED] + meeting.counts[RH_MET_UNLOCKED];
-    if (first.image != e->image || second.image != e->image ||
-        !name_pair(e, first.site, second.site, &meeting.candidate))
-        ending->end.losses[RH_LOSS_MET_IN_LIBRARY] += meetings;
-    else
-        rh_vec_push(&ending->met, meeting);
+    if (!name_pair(e, rh_site_name_of(rh_met_first(sites)), rh_site_name_of(rh_met_second(sites)),
+                   &name)) {
+        ending->end.losses[RH_LOSS_MET_UNNAMED] += meetings;
+        return;
+    }
+    meeting.candidate = name.candidate;
+    rh_vec_push(&ending->parts[name.part].met, meeting);
 }
 
 static int compare_meetings(const void *a, const void *b)
@@ -342,21 +347,40 @@ static int compare_meetings(const void *a, const void *b)
 }
 
 /* Sites that are copies of one another make the same candidate. */
-static void merge_meetings(struct rh_execution_ending *ending)
+static void merge_meetings(struct rh_execution_part *part)
 {
     size_t kept = 0;
-    if (ending->met.len == 0)
+    if (part->met.len == 0)
         return;
-    qsort(ending->met.data, ending->met.len, sizeof *ending->met.data, compare_meetings);
-    for (size_t i = 1; i < ending->met.len; i++) {
-        struct rh_runs_meeting *last = &ending->met.data[kept], *next = &ending->met.data[i];
+    qsort(part->met.data, part->met.len, sizeof *part->met.data, compare_meetings);
+    for (size_t i = 1; i < part->met.len; i++) {
+        struct rh_runs_meeting *last = &part->met.data[kept], *next = &part->met.data[i];
         if (last->candidate.id != next->candidate.id)
-            ending->met.data[++kept] = *next;
+            part->met.data[++kept] = *next;
         else
             for (int c = 0; c < RH_MET_COUNTS; c++)
                 last->counts[c] += next->counts[c];
     }
-    ending->met.len = kept + 1;
+    part->met.len = kept + 1;
+}
+
+static void read_ran(const struct rh_execution *e, uint32_t image,
+                     struct rh_execution_ending *ending)
+{
+    const struct rh_shared *shared = e->page.shared;
+    const struct rh_keyed_image *row = &shared->keyed[image];
+    uint32_t part;
+    if (atomic_load(&row->state) != RH_KEYED_LOADED || !e->namer.place ||
+        !e->namer.place(e->namer.context, image, &part) || part >= RH_MAX_KEYED)
+        return;
+    for (uint32_t i = 0; i < row->site_count; i++) {
+        uint64_t at = (uint64_t)row->first_site + i;
+        if (at >= RH_SCOUT_SITES)
+            return;
+        uint8_t ran = atomic_load_explicit(&shared->scout.ran[at], memory_order_relaxed);
+        if (ran == RH_RAN_ONE_THREAD || ran == RH_RAN_THREADS)
+            rh_vec_push(&ending->parts[part].ran, (struct rh_runs_ran){i, ran == RH_RAN_THREADS});
+    }
 }
 
 static void read_sights(const struct rh_execution *e, struct rh_execution_ending *ending)
@@ -364,13 +388,11 @@ static void read_sights(const struct rh_execution *e, struct rh_execution_ending
     const struct rh_scout *scout = &e->page.shared->scout;
     for (uint32_t i = 0; i < RH_MET_PAIRS; i++)
         read_meeting(e, &scout->met[i], ending);
-    merge_meetings(ending);
-    ending->end.losses[RH_LOSS_MET_FULL] += atomic_load(&scout->met_lost);
-    for (uint32_t i = 0; e->image == 0 && i < RH_SCOUT_SITES; i++) {
-        uint8_t ran = atomic_load_explicit(&scout->ran[i], memory_order_relaxed);
-        if (ran == RH_RAN_ONE_THREAD || ran == RH_RAN_THREADS)
-            rh_vec_push(&ending->ran, (struct rh_runs_ran){i, ran == RH_RAN_THREADS});
+    for (uint32_t i = 0; i < RH_MAX_KEYED; i++) {
+        merge_meetings(&ending->parts[i]);
+        read_ran(e, i, ending);
     }
+    ending->end.losses[RH_LOSS_MET_FULL] += atomic_load(&scout->met_lost);
 }
 
 /* --- the end --- */
@@ -388,7 +410,7 @@ static void read_answer(const struct rh_execution *e, size_t task, const struct 
     const struct rh_result *result = &e->page.shared->results[task];
     answer->seen = atomic_load(&result->seen);
     answer->timed_out = atomic_load(&result->timeouts) > 0;
-    answer->exhausted = answer->timed_out && e->tasks[task].pause_us >= e->longest_pause_us;
+    answer->exhausted = answer->timed_out && e->tasks[task].task.pause_us >= e->longest_pause_us;
     answer->crashed = rh_runs_crashed(end) && is_steered(e, task);
     answer->hung = end->hung && is_steered(e, task);
     for (int i = 0; i < 2; i++)
@@ -418,6 +440,19 @@ static bool has_started(const struct rh_shared *page)
     return atomic_load(&page->ring.head) > 0;
 }
 
+static void read_answers(const struct rh_execution *e, struct rh_execution_ending *ending)
+{
+    for (uint32_t p = 0; p < RH_MAX_KEYED; p++) {
+        struct rh_execution_part *part = &ending->parts[p];
+        size_t asked = p == e->part ? e->task_count : 0;
+        for (size_t i = 0; i < part->answers.len; i++)
+            if (i < asked)
+                read_answer(e, i, &ending->end, &part->answers.data[i]);
+            else
+                read_found(&ending->end, &part->answers.data[i]);
+    }
+}
+
 void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_ending *ending)
 {
     *ending = (struct rh_execution_ending){0};
@@ -440,23 +475,24 @@ void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_
     for (int i = 0; i < RH_LOSS_COUNT; i++)
         ending->end.losses[i] = atomic_load(&e->page.shared->losses[i]);
     for (size_t i = 0; i < e->task_count; i++)
-        rh_vec_push(&ending->answers, (struct rh_runs_answer){0});
+        rh_vec_push(&ending->parts[e->part].answers, (struct rh_runs_answer){0});
+    if (e->namer.meet)
+        e->namer.meet(e->namer.context, e->page.shared->keyed);
     read_findings(e, ending);
     read_sights(e, ending);
-    for (size_t i = 0; i < ending->answers.len; i++)
-        if (i < e->task_count)
-            read_answer(e, i, &ending->end, &ending->answers.data[i]);
-        else
-            read_found(&ending->end, &ending->answers.data[i]);
+    read_answers(e, ending);
 }
 
 void rh_execution_ending_release(struct rh_execution_ending *ending)
 {
-    rh_vec_free(&ending->answers);
-    rh_vec_free(&ending->found);
-    rh_vec_free(&ending->findings);
-    rh_vec_free(&ending->met);
-    rh_vec_free(&ending->ran);
+    for (uint32_t i = 0; i < RH_MAX_KEYED; i++) {
+        struct rh_execution_part *part = &ending->parts[i];
+        rh_vec_free(&part->answers);
+        rh_vec_free(&part->found);
+        rh_vec_free(&part->findings);
+        rh_vec_free(&part->met);
+        rh_vec_free(&part->ran);
+    }
 }
 
 void rh_execution_free(struct rh_execution *e)

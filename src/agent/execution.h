@@ -19,11 +19,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which candidate two sites are, given in the order in which they came: for findings that are of no
- * task. One of the two may be RH_RUNS_UNINSTRUMENTED. False if there are no such sites. */
+/* A candidate, and the part of the results that it belongs to: what is kept in one store. */
+struct rh_execution_name {
+    uint32_t part; /* below RH_MAX_KEYED */
+    struct rh_runs_candidate candidate;
+    bool is_reversed; /* the later of the two sites is the candidate's first */
+};
+
+/* Which images a run had, and which candidate two of their sites are. */
 struct rh_execution_namer {
-    bool (*name)(void *context, uint32_t a, uint32_t b, struct rh_runs_candidate *candidate);
+    /* Called once before the others: the RH_MAX_KEYED rows of the run. */
+    void (*meet)(void *context, const struct rh_keyed_image *images);
+    /* Two sites in the order in which they came, of which one may be of RH_NO_IMAGE, an
+     * uninstrumented access: for findings that are of no task. False if there are no such sites. */
+    bool (*name)(void *context, struct rh_site_name a, struct rh_site_name b,
+                 struct rh_execution_name *name);
+    /* The part that an image's own sites belong to. False if there is none. */
+    bool (*place)(void *context, uint32_t image, uint32_t *part);
     void *context;
+};
+
+/* An image that the run may load; its position is its number in the run. */
+struct rh_execution_image {
+    const char *build_id; /* lower-case hexadecimal; NULL only of the program: not known */
+    uint32_t site_count;
+    const uint8_t *wishes; /* enum rh_scout_wish for each site; NULL: none */
+};
+
+/* What a run is asked about a candidate, and where its two sites are. */
+struct rh_execution_task {
+    struct rh_runs_task task;
+    struct rh_site_name first, second;
+    uint32_t skip; /* executions to let pass before its pause */
 };
 
 /* The program is killed if the caller dies before it. */
@@ -31,13 +58,11 @@ struct rh_execution_request {
     const char *const *argv; /* NULL-terminated; argv[0] is a path, or looked up in PATH */
     const char *options;     /* more of RACEHIVE_OPTIONS, "" for none; the last word counts */
     const char *detector;
-    const char *build_id; /* of the program, lower-case hexadecimal; NULL: not known */
-    const char *subject;  /* the same of the library that the tasks are of; NULL: the program */
-    const struct rh_runs_task *tasks;
-    const uint32_t *skips; /* for each task: executions to let pass before its pause */
+    const struct rh_execution_image *images; /* the program first; RH_MAX_KEYED at most */
+    size_t image_count;
+    const struct rh_execution_task *tasks;
     size_t task_count;
-    const uint8_t *wishes; /* enum rh_scout_wish for the first sites; NULL: none */
-    size_t wish_count;
+    uint32_t part;             /* that the tasks are of */
     uint32_t longest_pause_us; /* a pause of this length that times out is exhausted */
     int input;                 /* its standard input; -1: the caller's */
     bool is_quiet;             /* its output goes nowhere */
@@ -45,14 +70,19 @@ struct rh_execution_request {
     struct rh_execution_namer namer;
 };
 
-/* What a run came to. Release it with rh_execution_ending_release. */
-struct rh_execution_ending {
-    struct rh_runs_end end;
-    RH_VEC(struct rh_runs_answer) answers; /* to the tasks, then to `found` */
+/* What a run came to, as far as one store keeps it. */
+struct rh_execution_part {
+    RH_VEC(struct rh_runs_answer) answers; /* to the tasks that are of this part, then to `found` */
     RH_VEC(struct rh_runs_task) found;     /* candidates with findings that were no tasks */
     RH_VEC(struct rh_runs_finding) findings;
     RH_VEC(struct rh_runs_meeting) met; /* by rising id */
     RH_VEC(struct rh_runs_ran) ran;     /* by rising number */
+};
+
+/* What a run came to. Release it with rh_execution_ending_release. */
+struct rh_execution_ending {
+    struct rh_runs_end end;
+    struct rh_execution_part parts[RH_MAX_KEYED];
     bool started; /* the runtime was there: the program is instrumented and not switched off */
 };
 

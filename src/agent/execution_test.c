@@ -21,7 +21,7 @@
 
 static const char *self_path;
 
-enum { COPY_OF_7 = 199 };
+enum { COPY_OF_7 = 199, LIBRARY = 1 };
 
 /* --- the program --- */
 
@@ -80,14 +80,16 @@ static void add_meeting(struct rh_shared *page, uint32_t at, uint32_t a, uint32_
 }
 
 /* Site 0 with itself, the task's sites, two pairs that have one name, one with a site of a library,
- * one of no site; and the wishes, as what ran. */
+ * one of the library, one of no site; and the wishes, as what ran. */
 static void write_sights(struct rh_shared *page)
 {
     add_meeting(page, 0, 5, 3, RH_MET_LOCKED);
     add_meeting(page, 77, 0, 0, RH_MET_UNLOCKED);
     add_meeting(page, 78, 12, COPY_OF_7, RH_MET_LOCKED);
     add_meeting(page, RH_MET_PAIRS - 1, 7, 12, RH_MET_UNLOCKED);
-    add_meeting(page, 1000, rh_site_word(1, 3), 5, RH_MET_LOCKED);
+    add_meeting(page, 1000, rh_site_word(LIBRARY, 3), 5, RH_MET_LOCKED);
+    add_meeting(page, 1002, rh_site_word(LIBRARY, 3), rh_site_word(LIBRARY, 5), RH_MET_LOCKED);
+    page->keyed[0].state = page->keyed[LIBRARY].state = RH_KEYED_LOADED;
     add_meeting(page, 1001, 3, 1000, RH_MET_LOCKED);
     page->scout.met_lost = 6;
     for (uint32_t i = 0; i < RH_SCOUT_SITES; i++)
@@ -125,40 +127,64 @@ static int run_program(const char *options, const char *name)
 
 /* --- running it --- */
 
-/* Sites up to 199; the candidate's first site is the smaller one. */
-static bool name_pair(void *context, uint32_t a, uint32_t b, struct rh_runs_candidate *candidate)
+/* Sites up to 199 of the program, in the first part, and of the library, in the second; between the
+ * two there are none. The candidate's first site is the smaller one. */
+static bool name_pair(void *context, struct rh_site_name a, struct rh_site_name b,
+                      struct rh_execution_name *name)
 {
     (void)context;
-    a = a == COPY_OF_7 ? 7 : a;
-    b = b == COPY_OF_7 ? 7 : b;
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    if (low >= 200 || (high >= 200 && high != RH_RUNS_UNINSTRUMENTED))
+    uint32_t image = a.image == RH_NO_IMAGE ? b.image : a.image;
+    if (a.image != RH_NO_IMAGE && b.image != RH_NO_IMAGE && a.image != b.image)
         return false;
-    *candidate = (struct rh_runs_candidate){(uint64_t)low << 32 | high, low, high};
+    uint32_t first = a.image == RH_NO_IMAGE ? RH_RUNS_UNINSTRUMENTED : a.site;
+    uint32_t second = b.image == RH_NO_IMAGE ? RH_RUNS_UNINSTRUMENTED : b.site;
+    first = first == COPY_OF_7 ? 7 : first;
+    second = second == COPY_OF_7 ? 7 : second;
+    uint32_t low = first < second ? first : second, high = first < second ? second : first;
+    if (image > LIBRARY || low >= 200 || (high >= 200 && high != RH_RUNS_UNINSTRUMENTED))
+        return false;
+    *name = (struct rh_execution_name){
+        image, {(uint64_t)low << 32 | high, low, high}, .is_reversed = first > second};
     return true;
 }
 
-static const struct rh_runs_task task = {
-    .candidate = {.id = 42, .first = 3, .second = 5}, .stage = RH_STAGE_STEER, .pause_us = 1000};
+static bool place(void *context, uint32_t image, uint32_t *part)
+{
+    (void)context;
+    *part = image;
+    return image <= LIBRARY;
+}
+
+static const struct rh_execution_task task = {
+    .task = {.candidate = {.id = 42, .first = 3, .second = 5},
+             .stage = RH_STAGE_STEER,
+             .pause_us = 1000},
+    .first = {.site = 3},
+    .second = {.site = 5},
+};
 
 /* The last ones are for sites that there is no place for. */
-enum { WISHES = RH_SCOUT_SITES + 64 };
+enum { WISHES = RH_SCOUT_SITES + 64, PROGRAM_SITES = 1000 };
 static uint8_t wishes[WISHES];
 
 static struct rh_execution *start(const char *program, bool names)
 {
     const char *const argv[] = {self_path, program, NULL};
+    const struct rh_execution_image images[] = {
+        {"0a0b", PROGRAM_SITES, wishes},
+        {"0c0d", WISHES - PROGRAM_SITES, wishes + PROGRAM_SITES},
+    };
     const struct rh_execution_request request = {
         .argv = argv,
         .options = "",
         .detector = "racemob",
         .tasks = &task,
         .task_count = 1,
-        .wishes = wishes,
-        .wish_count = WISHES,
+        .images = images,
+        .image_count = sizeof images / sizeof images[0],
         .longest_pause_us = 1000,
         .input = -1,
-        .namer = {.name = names ? name_pair : NULL},
+        .namer = {.name = names ? name_pair : NULL, .place = place},
     };
     struct rh_execution *e;
     assert_int_equal(rh_execution_start(&request, &e), RH_OK);
@@ -184,9 +210,9 @@ static void a_run_without_findings_has_none(void **state)
     (void)state;
     struct rh_execution_ending ending;
     struct rh_execution *e = run("nothing", true, &ending);
-    assert_int_equal(ending.answers.len, 1);
-    assert_int_equal(ending.answers.data[0].outcome, RH_OUTCOME_NOT_SEEN);
-    assert_int_equal(ending.found.len + ending.findings.len, 0);
+    assert_int_equal(ending.parts[0].answers.len, 1);
+    assert_int_equal(ending.parts[0].answers.data[0].outcome, RH_OUTCOME_NOT_SEEN);
+    assert_int_equal(ending.parts[0].found.len + ending.parts[0].findings.len, 0);
     release(e, &ending);
 }
 
@@ -195,28 +221,29 @@ static void findings_are_of_the_candidate_of_their_sites(void **state)
     (void)state;
     struct rh_execution_ending ending;
     struct rh_execution *e = run("some", true, &ending);
-    assert_int_equal(ending.findings.len, 4);
-    assert_int_equal(ending.found.len, 2);
-    assert_int_equal(ending.answers.len, 3);
-    const struct rh_runs_answer *asked = &ending.answers.data[0], *beside = asked + 1;
+    assert_int_equal(ending.parts[0].findings.len, 4);
+    assert_int_equal(ending.parts[0].found.len, 2);
+    assert_int_equal(ending.parts[0].answers.len, 3);
+    const struct rh_runs_answer *asked = &ending.parts[0].answers.data[0], *beside = asked + 1;
     assert_int_equal(asked->outcome, RH_OUTCOME_RACE);
     assert_true(!asked->raced[RH_ORDER_PRIMARY] && asked->raced[RH_ORDER_ALTERNATE]);
     assert_true(asked->collided && !asked->suspected);
-    assert_int_equal(ending.findings.data[0].candidate, 42);
-    assert_int_equal(ending.findings.data[0].order, RH_ORDER_ALTERNATE);
-    assert_int_equal(ending.findings.data[0].finding.pause_us, 77);
+    assert_int_equal(ending.parts[0].findings.data[0].candidate, 42);
+    assert_int_equal(ending.parts[0].findings.data[0].order, RH_ORDER_ALTERNATE);
+    assert_int_equal(ending.parts[0].findings.data[0].finding.pause_us, 77);
 
-    assert_int_equal(ending.found.data[0].candidate.first, 2);
-    assert_int_equal(ending.found.data[0].candidate.second, 8);
+    assert_int_equal(ending.parts[0].found.data[0].candidate.first, 2);
+    assert_int_equal(ending.parts[0].found.data[0].candidate.second, 8);
     assert_int_equal(beside->outcome, RH_OUTCOME_RACE);
     assert_true(!beside->raced[RH_ORDER_PRIMARY] && beside->raced[RH_ORDER_ALTERNATE]);
     assert_true(!beside->collided && beside->suspected);
-    assert_true(ending.findings.data[1].proved && !ending.findings.data[2].proved);
-    assert_int_equal(ending.findings.data[2].order, RH_ORDER_PRIMARY);
+    assert_true(ending.parts[0].findings.data[1].proved &&
+                !ending.parts[0].findings.data[2].proved);
+    assert_int_equal(ending.parts[0].findings.data[2].order, RH_ORDER_PRIMARY);
 
-    assert_int_equal(ending.found.data[1].candidate.first, 3);
-    assert_int_equal(ending.found.data[1].candidate.second, RH_RUNS_UNINSTRUMENTED);
-    assert_true(ending.answers.data[2].raced[RH_ORDER_ALTERNATE]);
+    assert_int_equal(ending.parts[0].found.data[1].candidate.first, 3);
+    assert_int_equal(ending.parts[0].found.data[1].candidate.second, RH_RUNS_UNINSTRUMENTED);
+    assert_true(ending.parts[0].answers.data[2].raced[RH_ORDER_ALTERNATE]);
     for (int i = 0; i < RH_LOSS_COUNT; i++)
         assert_int_equal(ending.end.losses[i], 0);
     release(e, &ending);
@@ -227,12 +254,12 @@ static void what_cannot_be_kept_is_counted(void **state)
     (void)state;
     struct rh_execution_ending ending;
     struct rh_execution *e = run("unknown", true, &ending);
-    assert_int_equal(ending.findings.len, 0);
+    assert_int_equal(ending.parts[0].findings.len, 0);
     assert_int_equal(ending.end.losses[RH_LOSS_FINDING], 14);
     assert_int_equal(ending.end.losses[RH_LOSS_EVENT], 2);
     release(e, &ending);
     e = run("some", false, &ending); /* only the task's sites have a name */
-    assert_int_equal(ending.findings.len, 1);
+    assert_int_equal(ending.parts[0].findings.len, 1);
     assert_int_equal(ending.end.losses[RH_LOSS_FINDING], 3);
     release(e, &ending);
 }
@@ -242,8 +269,8 @@ static void all_findings_are_read(void **state)
     (void)state;
     struct rh_execution_ending ending;
     struct rh_execution *e = run("all", true, &ending);
-    assert_int_equal(ending.findings.len, RH_MAX_FINDINGS);
-    assert_int_equal(ending.found.len, RH_MAX_FINDINGS);
+    assert_int_equal(ending.parts[0].findings.len, RH_MAX_FINDINGS);
+    assert_int_equal(ending.parts[0].found.len, RH_MAX_FINDINGS);
     release(e, &ending);
 }
 
@@ -263,13 +290,15 @@ static void meetings_are_of_the_candidate_of_their_sites(void **state)
     (void)state;
     struct rh_execution_ending ending;
     struct rh_execution *e = run("sights", true, &ending);
-    assert_int_equal(ending.met.len, 3);
-    assert_meeting(&ending.met.data[0], 0, 0, 0, 4);
-    assert_int_equal(ending.met.data[1].candidate.id, 42);
-    assert_meeting(&ending.met.data[1], 3, 5, 4, 0);
-    assert_meeting(&ending.met.data[2], 7, 12, 4, 4);
+    assert_int_equal(ending.parts[0].met.len, 3);
+    assert_meeting(&ending.parts[0].met.data[0], 0, 0, 0, 4);
+    assert_int_equal(ending.parts[0].met.data[1].candidate.id, 42);
+    assert_meeting(&ending.parts[0].met.data[1], 3, 5, 4, 0);
+    assert_meeting(&ending.parts[0].met.data[2], 7, 12, 4, 4);
     assert_int_equal(ending.end.losses[RH_LOSS_MET_FULL], 6);
-    assert_int_equal(ending.end.losses[RH_LOSS_MET_IN_LIBRARY], 8);
+    assert_int_equal(ending.end.losses[RH_LOSS_MET_UNNAMED], 8);
+    assert_int_equal(ending.parts[LIBRARY].met.len, 1);
+    assert_meeting(&ending.parts[LIBRARY].met.data[0], 3, 5, 4, 0);
     release(e, &ending);
 }
 
@@ -283,11 +312,12 @@ static void wishes_go_in_and_what_ran_comes_out(void **state)
     wishes[RH_SCOUT_SITES - 1] = RH_RAN_THREADS;
     memset(&wishes[RH_SCOUT_SITES], RH_RAN_THREADS, WISHES - RH_SCOUT_SITES);
     struct rh_execution *e = run("sights", true, &ending);
-    assert_int_equal(ending.ran.len, 2);
-    assert_int_equal(ending.ran.data[0].site, 0);
-    assert_false(ending.ran.data[0].in_threads);
-    assert_int_equal(ending.ran.data[1].site, RH_SCOUT_SITES - 1);
-    assert_true(ending.ran.data[1].in_threads);
+    assert_int_equal(ending.parts[0].ran.len, 1);
+    assert_int_equal(ending.parts[LIBRARY].ran.len, 1);
+    assert_int_equal(ending.parts[0].ran.data[0].site, 0);
+    assert_false(ending.parts[0].ran.data[0].in_threads);
+    assert_int_equal(ending.parts[LIBRARY].ran.data[0].site, RH_SCOUT_SITES - 1 - PROGRAM_SITES);
+    assert_true(ending.parts[LIBRARY].ran.data[0].in_threads);
     release(e, &ending);
     memset(wishes, 0, sizeof wishes);
 }
@@ -303,9 +333,9 @@ static void crashes_are_told_from_other_ends(void **state)
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         struct rh_execution_ending ending;
         struct rh_execution *e = run(ends[i].program, true, &ending);
-        assert_int_equal(ending.findings.len, 4);
+        assert_int_equal(ending.parts[0].findings.len, 4);
         assert_int_equal(rh_runs_crashed(&ending.end), ends[i].crashed);
-        assert_int_equal(ending.answers.data[1].crashed, ends[i].crashed);
+        assert_int_equal(ending.parts[0].answers.data[1].crashed, ends[i].crashed);
         release(e, &ending);
     }
 }

@@ -2,11 +2,9 @@
 /* Many runs of a program: see campaign.h. */
 #include "campaign/campaign.h"
 
-#include "agent/execution.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "hive/focus.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +22,9 @@ enum { NO_USER = -1, LOOK_MS = 200, GRACE_NS = 2000000000 };
 /* One execution under way, and whose it is. */
 struct job {
     struct rh_execution *execution; /* NULL: free */
+    size_t image;                   /* whose tasks it has */
     struct rh_assignment assignment;
-    uint64_t run;
+    uint64_t run; /* in that image's store */
     int64_t user; /* NO_USER when runs are counted */
     struct rh_pool_share share;
     uint32_t attempt;  /* the user's next */
@@ -35,15 +34,14 @@ struct job {
 
 struct campaign {
     const struct rh_campaign_options *options;
-    struct rh_pool *pool;
-    struct rh_runs *runs;
+    struct rh_process *process;
+    uint64_t runs_before; /* of the program: whose turn it is goes on where it was */
     struct rh_campaign_result *result;
     struct job *jobs;
     uint64_t started, users_started;
     uint64_t slowest_ns; /* of the runs that came to an end */
     int input;           /* what the program reads, a file without a name; -1: nothing */
     bool is_many;
-    uint8_t wishes[RH_SCOUT_SITES]; /* for the next run */
 };
 
 static atomic_int interrupt_signal;
@@ -117,15 +115,36 @@ static enum rh_status open_input(const struct campaign *c, int *input)
 
 /* --- starting --- */
 
+static struct rh_pool *pool_of(const struct campaign *c, const struct job *job)
+{
+    return rh_process_at(c->process, job->image)->pool;
+}
+
+static size_t choose_image(const struct campaign *c, uint64_t turn)
+{
+    return c->options->only ? c->options->only : rh_process_turn(c->process, turn);
+}
+
+/* A candidate of the image whose turn it is, else of any other. */
+static bool draw(struct campaign *c, struct job *job)
+{
+    for (size_t i = 0; i < rh_process_count(c->process); i++) {
+        job->image = choose_image(c, c->users_started + i);
+        if (rh_pool_draw(pool_of(c, job), &job->share))
+            return true;
+    }
+    return false;
+}
+
 static bool assign_to_user(struct campaign *c, struct job *job)
 {
     if (job->user != NO_USER &&
-        rh_pool_assign_user(c->pool, &job->share, job->attempt++, &job->assignment))
+        rh_pool_assign_user(pool_of(c, job), &job->share, job->attempt++, &job->assignment))
         return true;
-    while (c->users_started < c->options->users && rh_pool_draw(c->pool, &job->share)) {
+    while (c->users_started < c->options->users && draw(c, job)) {
         job->user = (int64_t)c->users_started++;
         job->attempt = 0;
-        if (rh_pool_assign_user(c->pool, &job->share, job->attempt++, &job->assignment))
+        if (rh_pool_assign_user(pool_of(c, job), &job->share, job->attempt++, &job->assignment))
             return true;
     }
     job->user = NO_USER;
@@ -140,55 +159,62 @@ static bool assign(struct campaign *c, struct job *job)
         return assign_to_user(c, job);
     if (c->started >= c->options->runs)
         return false;
-    rh_pool_assign(c->pool, &job->assignment);
+    job->image = choose_image(c, c->runs_before + c->started);
+    rh_pool_assign(pool_of(c, job), &job->assignment);
     return true;
 }
 
-static bool name_pair(void *pool, uint32_t a, uint32_t b, struct rh_runs_candidate *candidate)
-{
-    return rh_pool_name(pool, a, b, candidate);
-}
-
 /* By the number of the run, so that processes that share a store do not choose alike. */
-static enum rh_status make_wishes(struct campaign *c, uint64_t run)
+static uint64_t chance_of(uint64_t run)
 {
     struct rh_hash chance;
     rh_hash_init(&chance);
     rh_hash_add_u64(&chance, run);
-    return rh_focus_wish(c->runs, rh_hash_finish(&chance), c->wishes, RH_SCOUT_SITES);
+    return rh_hash_finish(&chance);
 }
 
-static enum rh_status start(struct campaign *c, struct job *job)
+static enum rh_status execute(struct campaign *c, struct job *job)
 {
     const struct rh_campaign_options *o = c->options;
-    struct rh_assignment *a = &job->assignment;
-    bool is_first = c->started == 0;
-    enum rh_status status = rh_runs_begin(c->runs, job->user == NO_USER ? 0 : (uint32_t)job->user,
-                                          a->tasks, a->count, &job->run);
-    if (status == RH_OK)
-        status = make_wishes(c, job->run);
-    if (status == RH_OK)
-        status = open_input(c, &job->input);
+    const struct rh_assignment *a = &job->assignment;
+    struct rh_execution_task tasks[RH_MAX_TASKS];
+    const struct rh_execution_image *images;
+    size_t image_count;
+    enum rh_status status =
+        rh_process_describe(c->process, chance_of(job->run), &images, &image_count);
     if (status != RH_OK)
         return status;
+    for (size_t i = 0; i < a->count; i++)
+        tasks[i] = rh_process_task(c->process, job->image, &a->tasks[i], a->skips[i]);
     const struct rh_execution_request request = {
         .argv = o->argv,
         .options = o->run_options,
         .detector = o->detector,
-        .build_id = o->build_id,
-        .subject = o->subject,
-        .tasks = a->tasks,
-        .skips = a->skips,
+        .images = images,
+        .image_count = image_count,
+        .tasks = tasks,
         .task_count = a->count,
-        .wishes = c->wishes,
-        .wish_count = RH_SCOUT_SITES,
+        .part = (uint32_t)job->image,
         .longest_pause_us = o->longest_pause_us,
         .input = job->input,
-        .is_quiet = c->is_many && !is_first && !o->shows_output,
+        .is_quiet = c->is_many && c->started > 0 && !o->shows_output,
         .is_apart = c->is_many,
-        .namer = {.name = name_pair, .context = c->pool},
+        .namer = rh_process_namer(c->process),
     };
-    status = rh_execution_start(&request, &job->execution);
+    return rh_execution_start(&request, &job->execution);
+}
+
+static enum rh_status start(struct campaign *c, struct job *job)
+{
+    const struct rh_assignment *a = &job->assignment;
+    enum rh_status status = rh_runs_begin(rh_process_at(c->process, job->image)->runs,
+                                          job->user == NO_USER ? 0 : (uint32_t)job->user, a->tasks,
+                                          a->count, &job->run);
+    if (status == RH_OK)
+        status = open_input(c, &job->input);
+    if (status != RH_OK)
+        return status;
+    status = execute(c, job);
     job->ended_at = 0;
     c->started++;
     if (job->input >= 0)
@@ -209,26 +235,6 @@ static bool is_said_to_misbehave(const struct campaign *c)
            c->options->misbehaved(c->options->program);
 }
 
-/* Enters what a run came to in the store and tells the pool. */
-static enum rh_status keep(struct campaign *c, const struct job *job,
-                           const struct rh_execution_ending *ending)
-{
-    size_t asked = job->assignment.count;
-    const struct rh_runs_sights sights = {ending->met.data, ending->met.len, ending->ran.data,
-                                          ending->ran.len};
-    enum rh_status status = RH_OK;
-    if (ending->found.len > 0)
-        status = rh_runs_add_found(c->runs, job->run, asked, ending->found.data, ending->found.len);
-    if (status == RH_OK)
-        status = rh_runs_complete(c->runs, job->run, &ending->end, ending->answers.data,
-                                  ending->answers.len, ending->findings.data, ending->findings.len,
-                                  &sights);
-    if (status == RH_OK)
-        status =
-            rh_pool_completed(c->pool, &job->assignment, ending->found.data, ending->found.len);
-    return status;
-}
-
 static enum rh_status complete(struct campaign *c, struct job *job)
 {
     struct rh_execution_ending ending;
@@ -245,7 +251,8 @@ static enum rh_status complete(struct campaign *c, struct job *job)
                     c->options->program);
     for (int i = 0; i < RH_LOSS_COUNT; i++)
         c->result->losses[i] += ending.end.losses[i];
-    enum rh_status status = keep(c, job, &ending);
+    enum rh_status status =
+        rh_process_keep(c->process, job->image, job->run, &job->assignment, &ending);
     c->result->completed++;
     rh_execution_ending_release(&ending);
     rh_execution_free(job->execution);
@@ -257,7 +264,7 @@ static void forget(struct campaign *c, struct job *job)
 {
     if (!job->execution)
         return;
-    rh_pool_abandoned(c->pool, &job->assignment);
+    rh_pool_abandoned(pool_of(c, job), &job->assignment);
     rh_execution_free(job->execution);
     job->execution = NULL;
 }
@@ -290,7 +297,7 @@ static void show_progress(const struct campaign *c, uint32_t active)
     if (!c->is_many || !c->options->shows_progress)
         return;
     struct rh_campaign_progress progress = {c->result->completed, c->users_started, active, {0}};
-    rh_pool_count(c->pool, &progress.counts);
+    rh_process_count_pools(c->process, &progress.counts);
     c->options->shows_progress(c->options, &progress);
 }
 
@@ -384,15 +391,14 @@ static enum rh_status loop(struct campaign *c)
     return status;
 }
 
-enum rh_status rh_campaign_run(struct rh_pool *pool, struct rh_runs *runs,
+enum rh_status rh_campaign_run(struct rh_process *process,
                                const struct rh_campaign_options *options,
                                struct rh_campaign_result *result)
 {
     struct campaign *c = rh_calloc(1, sizeof *c);
     *c = (struct campaign){
         .options = options,
-        .pool = pool,
-        .runs = runs,
+        .process = process,
         .result = result,
         .jobs = rh_calloc(options->jobs, sizeof *c->jobs),
         .input = -1,
@@ -401,7 +407,9 @@ enum rh_status rh_campaign_run(struct rh_pool *pool, struct rh_runs *runs,
     *result = (struct rh_campaign_result){0};
     for (uint32_t i = 0; i < options->jobs; i++)
         c->jobs[i].user = NO_USER;
-    enum rh_status status = keep_input(c);
+    enum rh_status status = rh_runs_count(rh_process_at(process, 0)->runs, &c->runs_before);
+    if (status == RH_OK)
+        status = keep_input(c);
     if (status == RH_OK)
         status = loop(c);
     if (c->input >= 0)

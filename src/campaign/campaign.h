@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A campaign: many runs of one program, each with the tasks that the pool gives it, until the runs
- * or the simulated users that were asked for are through.
+ * A campaign: many runs of one program, each with the tasks that the pool of one of its images
+ * gives it, until the runs or the simulated users that were asked for are through.
  *
  * How it works: a loop keeps as many executions under way as there are jobs, gives each the tasks
- * that the pool assigns and the sites that its scout shall look at, and completes each in the store
- * when it has ended, with what met in it. A run that does not come to an end is ended. An interrupt
- * stops the loop: executions under way are ended and forgotten, what is complete stays.
+ * that the pool assigns and the sites that its scout shall look at, and completes each in the
+ * stores of its images when it has ended, with what met in it. A run that does not come to an end
+ * is ended. An interrupt stops the loop: executions under way are ended and forgotten, what is
+ * complete stays.
  */
 #ifndef RH_CAMPAIGN_CAMPAIGN_H
 #define RH_CAMPAIGN_CAMPAIGN_H
 
-#include "hive/pool.h"
+#include "campaign/process.h"
 
 /* How far a campaign has come. */
 struct rh_campaign_progress {
@@ -25,8 +26,7 @@ struct rh_campaign_options {
     const char *const *argv; /* the program and its arguments, NULL-terminated */
     const char *program;     /* its name, for messages */
     const char *detector;
-    const char *build_id;
-    const char *subject; /* build id of the library whose candidates are validated; NULL: its own */
+    size_t only;             /* the image that all tasks are of, if not 0 */
     const char *run_options; /* more of RACEHIVE_OPTIONS, "" for none */
     uint64_t runs;           /* 0: by users */
     uint64_t users;
@@ -49,7 +49,7 @@ struct rh_campaign_result {
     uint64_t losses[RH_LOSS_COUNT];
 };
 
-enum rh_status rh_campaign_run(struct rh_pool *pool, struct rh_runs *runs,
+enum rh_status rh_campaign_run(struct rh_process *process,
                                const struct rh_campaign_options *options,
                                struct rh_campaign_result *result);
 

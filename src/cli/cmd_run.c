@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `racehive run`: runs a program under a detector and tells which candidates are races. */
 #include "base/args.h"
-#include "base/elf.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -40,14 +39,10 @@ struct options {
 /* What is open while the command runs. */
 struct session {
     const struct options *options;
-    char *program;    /* the path that is executed */
-    char *name;       /* of the image whose candidates are validated */
-    char *library;    /* its path, if it is a library of the program's; else NULL */
-    char *program_id; /* build id of the program; NULL: it has none */
-    char *sidecar_path, *store_path;
-    struct rh_sidecar *sidecar;
-    struct rh_runs *runs;
-    struct rh_pool *pool;
+    char *program; /* the path that is executed */
+    char *library; /* the one that all tasks are of, if the user named one; else NULL */
+    size_t only;   /* its position among the images; 0: tasks are of all */
+    struct rh_process *process;
 };
 
 /* --- options --- */
@@ -146,30 +141,6 @@ static char *resolve_program(const char *operand)
     return rh_strbuf_detach(&path);
 }
 
-static enum rh_status open_store(struct session *s)
-{
-    const struct options *o = s->options;
-    const char *build_id = rh_sidecar_get_meta(s->sidecar, RH_SIDECAR_META_BUILD_ID);
-    if (!build_id)
-        return rh_fail(RH_ERR_INPUT, "%s has no build id, so runs cannot be kept", s->program);
-    enum rh_status status = RH_OK;
-    if (o->store)
-        s->store_path = rh_strdup(o->store);
-    else
-        status = rh_runs_default_path(build_id, o->detector, &s->store_path);
-    char *sidecar = realpath(s->sidecar_path, NULL);
-    const struct rh_runs_program program = {
-        .build_id = build_id,
-        .name = s->name,
-        .detector = o->detector,
-        .sidecar = sidecar ? sidecar : s->sidecar_path,
-    };
-    if (status == RH_OK)
-        status = rh_runs_open(s->store_path, &program, &s->runs);
-    free(sidecar);
-    return status;
-}
-
 /* Accesses that come far apart meet only in a long pause. More than half of what a short run may
  * pause at all leaves it a fair chance to be begun, and is worth it if it is longer than the
  * detector's own. */
@@ -183,13 +154,12 @@ static uint32_t long_pause_us(const struct options *o)
     return pause_us > OWN_US ? (uint32_t)pause_us : 0;
 }
 
-static enum rh_status open_pool(struct session *s)
+static struct rh_pool_options choose_tasks(const struct options *o)
 {
-    const struct options *o = s->options;
     const struct method *method = method_of(o);
     bool is_default = o->screen == UINT64_MAX || !method->has_tasks;
     uint64_t screened = is_default ? method->screened : o->screen;
-    const struct rh_pool_options pool = {
+    return (struct rh_pool_options){
         .method = method->method,
         .tasks_per_run = method->has_tasks ? (uint32_t)o->tasks_per_run : 0,
         .screened_per_run = screened < RH_MAX_TASKS ? (uint32_t)screened : RH_MAX_TASKS,
@@ -200,62 +170,48 @@ static enum rh_status open_pool(struct session *s)
         .steers = !o->no_steering,
         .seed = o->seed,
     };
-    return rh_pool_open(s->sidecar, s->runs, &pool, &s->pool);
 }
 
-/* The image whose candidates are validated: the program, or a library that it loads. */
-static enum rh_status choose_image(struct session *s)
+/* The library that all tasks are of, if the user named one. */
+static enum rh_status choose_library(struct session *s)
 {
     const char *wanted = s->options->image;
-    struct rh_elf elf;
-    if (rh_elf_open(s->program, &elf) == RH_OK) {
-        s->program_id = rh_elf_build_id(&elf);
-        rh_elf_close(&elf);
-    }
-    if (wanted)
-        s->library =
-            access(wanted, R_OK) == 0 ? rh_strdup(wanted) : rh_images_find(s->program, wanted);
-    if (wanted && !s->library)
+    if (!wanted)
+        return RH_OK;
+    s->library = access(wanted, R_OK) == 0 ? rh_strdup(wanted) : rh_images_find(s->program, wanted);
+    if (!s->library)
         return rh_fail(RH_ERR_NOT_FOUND,
                        "%s is neither a file nor a library that %s needs; for one that it loads "
                        "later, give the path",
                        wanted, s->program);
-    s->name = rh_path_basename(s->library ? s->library : s->program);
-    return RH_OK;
+    return rh_process_add(s->process, s->library, &s->only);
 }
 
 static enum rh_status open_session(struct session *s, const char *operand)
 {
+    const struct options *o = s->options;
+    const struct rh_process_options options = {
+        .detector = o->detector,
+        .store = o->store,
+        .symbols = o->symbols,
+        .pool = choose_tasks(o),
+    };
     s->program = resolve_program(operand);
-    enum rh_status status = choose_image(s);
-    if (status == RH_OK)
-        status = rh_sidecar_find(s->library ? s->library : s->program, s->options->symbols,
-                                 &s->sidecar_path);
-    if (status == RH_OK)
-        status = rh_sidecar_open(s->sidecar_path, &s->sidecar);
-    if (status == RH_OK)
-        status = rh_sidecar_check_analysed(s->sidecar);
-    if (status == RH_OK)
-        status = open_store(s);
-    if (status == RH_OK)
-        status = open_pool(s);
-    return status;
+    enum rh_status status = rh_process_open(s->program, &options, &s->process);
+    return status == RH_OK ? choose_library(s) : status;
 }
 
 static void close_session(struct session *s)
 {
-    if (s->pool)
-        rh_pool_close(s->pool);
-    if (s->runs)
-        rh_runs_close(s->runs);
-    if (s->sidecar)
-        rh_sidecar_close(s->sidecar);
-    free(s->sidecar_path);
-    free(s->store_path);
+    rh_process_close(s->process);
     free(s->program);
-    free(s->program_id);
     free(s->library);
-    free(s->name);
+}
+
+/* The image that is reported on. */
+static const struct rh_process_image *subject_of(const struct session *s)
+{
+    return rh_process_at(s->process, s->only);
 }
 
 /* --- the end --- */
@@ -286,12 +242,13 @@ static enum rh_status show_met(const struct session *s)
 {
     struct rh_runs_met_totals met;
     uint64_t runs;
-    enum rh_status status = rh_runs_count(s->runs, &runs);
+    const struct rh_process_image *image = subject_of(s);
+    enum rh_status status = rh_runs_count(image->runs, &runs);
     if (status == RH_OK)
-        status = rh_runs_count_met(s->runs, &met);
+        status = rh_runs_count_met(image->runs, &met);
     if (status != RH_OK)
         return status;
-    rh_table_print_text(s->name, RH_COLOUR_BOLD, stdout, rh_cli_coloured(stdout));
+    rh_table_print_text(image->name, RH_COLOUR_BOLD, stdout, rh_cli_coloured(stdout));
     printf(": %" PRIu64 " %s of sites met, %" PRIu64 " of them without a common lock, in %" PRIu64
            " %s\n",
            met.pairs, rh_table_choose(met.pairs, "pair", "pairs"), met.unlocked, runs,
@@ -308,7 +265,7 @@ static void show_images(const struct session *s, const struct rh_report *made)
     struct rh_strbuf text = RH_STRBUF_INIT;
     rh_images_describe(s->program, &text);
     if (!made->candidate_count)
-        rh_images_explain_none(s->sidecar, &text);
+        rh_images_explain_none(subject_of(s)->sidecar, &text);
     fputs(rh_strbuf_text(&text), stdout);
     rh_strbuf_release(&text);
 }
@@ -318,7 +275,8 @@ static enum rh_status report(struct session *s, bool *raced)
     struct rh_report made = {0};
     const struct rh_report_options options = {
         .untried_until = LISTED, .program = s->program, .library = s->library};
-    enum rh_status status = rh_report_load(s->runs, s->sidecar, &options, &made);
+    const struct rh_process_image *image = subject_of(s);
+    enum rh_status status = rh_report_load(image->runs, image->sidecar, &options, &made);
     if (status == RH_OK) {
         *raced = has_true_race(&made);
         if (method_of(s->options)->has_tasks)
@@ -390,17 +348,15 @@ static bool ask_whether_it_misbehaved(const char *program)
 static enum rh_status run_campaign(struct session *s, char **argv)
 {
     const struct options *o = s->options;
-    const char *build_id = rh_sidecar_get_meta(s->sidecar, RH_SIDECAR_META_BUILD_ID);
     char limits[64];
     snprintf(limits, sizeof limits, "max_overhead=%.6f%s", o->max_overhead,
              o->no_steering ? ":steer=0" : "");
     argv[0] = s->program;
     const struct rh_campaign_options campaign = {
         .argv = (const char *const *)argv,
-        .program = s->name,
+        .program = rh_process_at(s->process, 0)->name,
         .detector = o->detector,
-        .build_id = s->library ? s->program_id : build_id,
-        .subject = s->library ? build_id : NULL,
+        .only = s->only,
         .run_options = limits,
         .runs = o->runs,
         .users = o->users,
@@ -413,7 +369,7 @@ static enum rh_status run_campaign(struct session *s, char **argv)
     };
     struct rh_campaign_result result;
     bool raced = false;
-    enum rh_status status = rh_campaign_run(s->pool, s->runs, &campaign, &result);
+    enum rh_status status = rh_campaign_run(s->process, &campaign, &result);
     rh_progress_end();
     if (status == RH_OK)
         status = report(s, &raced);

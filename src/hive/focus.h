@@ -21,7 +21,16 @@ enum {
     RH_FOCUS_ALL_ONE_IN = 4,  /* runs that take nothing for known */
 };
 
-/* Writes enum rh_scout_wish for the first `count` sites. `chance`: a random number. */
-enum rh_status rh_focus_wish(struct rh_runs *runs, uint64_t chance, uint8_t *wishes, size_t count);
+/* The wishes for the sites of one image, enum rh_scout_wish: RH_SCOUT_USUAL until a store says
+ * more. */
+struct rh_focus_image {
+    uint8_t *wishes;
+    size_t count;
+};
+
+/* Adds what a store says of the sites of its program and of its libraries, which are given by their
+ * numbers in the store, the program first. `chance`: a random number. */
+enum rh_status rh_focus_wish(struct rh_runs *runs, uint64_t chance,
+                             const struct rh_focus_image *images, size_t count);
 
 #endif

@@ -29,11 +29,16 @@ static void show_site(struct rh_runs *runs, unsigned times, uint32_t site, bool 
     show(runs, times, &(struct rh_runs_sights){.ran = &ran, .ran_count = 1});
 }
 
+static enum rh_status wish(struct rh_runs *runs, uint64_t chance, uint8_t *wishes)
+{
+    return rh_focus_wish(runs, chance, &(struct rh_focus_image){wishes, SITES}, 1);
+}
+
 static void assert_wish(struct rh_runs *runs, uint64_t chance, uint32_t site,
                         enum rh_scout_wish expected)
 {
-    uint8_t wishes[SITES];
-    assert_status(RH_OK, rh_focus_wish(runs, chance, wishes, SITES));
+    uint8_t wishes[SITES] = {0};
+    assert_status(RH_OK, wish(runs, chance, wishes));
     if (wishes[site] != expected)
         fail_msg("site %u: %u, not %u", site, wishes[site], expected);
 }
@@ -79,7 +84,8 @@ static unsigned count_focus(struct rh_runs *runs, uint32_t site)
     uint8_t wishes[SITES];
     unsigned count = 0;
     for (uint64_t chance = 0; chance < 1000; chance++) {
-        assert_status(RH_OK, rh_focus_wish(runs, chance, wishes, SITES));
+        memset(wishes, RH_SCOUT_USUAL, sizeof wishes);
+        assert_status(RH_OK, wish(runs, chance, wishes));
         count += wishes[site] == RH_SCOUT_FOCUS;
     }
     return count;
@@ -150,11 +156,11 @@ static void a_site_in_focus_is_not_known(void **state)
 static void sites_out_of_range_are_left_alone(void **state)
 {
     struct rh_runs *runs = open_in(state);
-    uint8_t wishes[SITES + 1];
+    uint8_t wishes[SITES + 1] = {0};
     show_site(runs, RH_FOCUS_SITE_RUNS, SITES, true);
     show_pair(runs, 1, SITES - 1, SITES, RH_MET_UNLOCKED, RH_MET_UNORDERED);
     wishes[SITES] = 99;
-    assert_status(RH_OK, rh_focus_wish(runs, KNOWING, wishes, SITES));
+    assert_status(RH_OK, wish(runs, KNOWING, wishes));
     assert_int_equal(wishes[SITES - 1], RH_SCOUT_FOCUS);
     assert_int_equal(wishes[SITES], 99);
     rh_runs_close(runs);

@@ -132,20 +132,23 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
 
 /* Several pairs of sites may have one id, copies of the same source: each is its own candidate
  * here, but the store counts them together, so only the first is asked about. */
-static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candidate *c)
+static enum rh_status add_entry(struct rh_pool *pool, const struct rh_runs_candidate *c,
+                                uint32_t score)
 {
     if (rh_map_has(&pool->by_id, c->id))
         return RH_OK;
     rh_map_put(&pool->by_id, c->id, pool->entries.len);
-    struct entry e = {
-        .candidate = {.id = c->id, .first = c->first->number, .second = c->second->number},
-        .score = c->score,
-        .same = c->first->number == c->second->number,
-    };
+    struct entry e = {.candidate = *c, .score = score, .same = c->first == c->second};
     enum rh_status status = load_state(pool, &e);
     pool->open += !is_true_race(&e);
     rh_vec_push(&pool->entries, e);
     return status;
+}
+
+static enum rh_status add_candidate(struct rh_pool *pool, const struct rh_candidate *c)
+{
+    const struct rh_runs_candidate candidate = {c->id, c->first->number, c->second->number};
+    return add_entry(pool, &candidate, c->score);
 }
 
 /* Takes candidates in until the window is full. */
@@ -162,18 +165,29 @@ static enum rh_status refill(struct rh_pool *pool)
     return status;
 }
 
+static bool is_between_images(const struct rh_runs_candidate *c)
+{
+    return c->second != RH_RUNS_UNINSTRUMENTED &&
+           (rh_runs_image_of(c->first) || rh_runs_image_of(c->second));
+}
+
 /* Takes in what scouts saw meet without a common lock, wherever it stands in the rank. What the
- * analysis has ruled out is no candidate: its races are found by scouts alone. */
+ * analysis has ruled out is no candidate: its races are found by scouts alone. Of two images no
+ * analysis has seen both. */
 static enum rh_status take_met(struct rh_pool *pool, const struct rh_runs_met *met)
 {
     struct rh_candidate candidate;
     enum rh_status status = RH_OK;
     uint32_t first = met->candidate.first, second = met->candidate.second;
-    if (!met->unlocked || first >= pool->site_count || second >= pool->site_count)
+    bool is_between = is_between_images(&met->candidate);
+    if (!met->unlocked ||
+        (!is_between && (first >= pool->site_count || second >= pool->site_count)))
         return RH_OK;
-    if (!rh_map_has(&pool->by_id, met->candidate.id) &&
-        rh_candidates_find(pool->candidates, &pool->all_sites[first], &pool->all_sites[second],
-                           &candidate))
+    if (is_between)
+        status = add_entry(pool, &met->candidate, RH_SCORE_MAX / 2);
+    else if (!rh_map_has(&pool->by_id, met->candidate.id) &&
+             rh_candidates_find(pool->candidates, &pool->all_sites[first], &pool->all_sites[second],
+                                &candidate))
         status = add_candidate(pool, &candidate);
     uint64_t at;
     if (rh_map_get(&pool->by_id, met->candidate.id, &at))
