@@ -223,6 +223,7 @@ struct rt_detector {
     void (*access)(struct rt_thread *self, const struct rt_access *a);
     /* After an atomic or fence that may acquire. */
     void (*after)(struct rt_thread *self, const struct rt_access *a);
+    uint32_t fresh_slots;    /* so many slots are given out before one is given out again */
     uint32_t pause_floor_ms; /* pauses may always take what this much running earns */
     /* It wants synchronisation events all the time; else only between rt_sync_need and
      * rt_sync_done. */

@@ -230,11 +230,17 @@ static void tell_gone(struct rt_thread *t)
         rt_detector->thread_end(t);
 }
 
+/* The threads of one slot seem to come one behind the other. */
+static bool wants_fresh_slot(void)
+{
+    return rt_detector && atomic_load(&registry.slot_count) < rt_detector->fresh_slots;
+}
+
 /* A new struct with a new id; signals are blocked. */
 static struct rt_thread *enter(uint32_t parent, bool joinable)
 {
     rt_lock(&registry.lock);
-    struct rt_thread *t = pop_free();
+    struct rt_thread *t = wants_fresh_slot() ? add_slot() : pop_free();
     if (!t)
         t = take_over_gone();
     if (!t)

@@ -349,7 +349,11 @@ enum rh_opaque {
     X(KEY_CORES_NOT_SYNCED, "keys not switched, membarrier refused")                               \
     X(KEY_FOREIGN_BYTE, "keys not switched, their bytes were changed by someone else")             \
     X(KEY_STACK_ADDRESS, "keys not switched, address relative to the stack pointer or a segment")  \
-    X(KEY_NO_MEMORY, "keys not switched, no memory")
+    X(KEY_NO_MEMORY, "keys not switched, no memory")                                               \
+    X(SHADOW, "accesses not kept, no shadow memory or its holder did not come back")              \
+    X(SHADOW_DROPPED, "times that all earlier accesses were dropped, at the limit of memory")      \
+    X(ORIGIN, "stacks of earlier accesses not kept, too many or no memory")                        \
+    X(SHARED_CLOCK, "threads that share a clock with another, as more than 64 are alive")
 
 enum rh_loss {
 #define RH_LOSS_ENUM(id, words) RH_LOSS_##id,

@@ -9,7 +9,8 @@
 /* What a detector does with tasks, and so which tasks it is given. */
 enum rh_detector_work {
     RH_WORK_DIAGNOSE, /* it has no tasks and finds no races: for looking at a run closely */
-    RH_WORK_FIND,     /* it has no tasks, and works on all candidates at once */
+    RH_WORK_MEET,     /* it has no tasks, and shows which sites meet */
+    RH_WORK_FIND,     /* it has no tasks, and finds races at all sites at once */
     RH_WORK_VALIDATE, /* one candidate in all stages, others in the first */
     RH_WORK_COLLIDE,  /* pauses at one site of a candidate, in one order and the other */
     RH_WORK_ORDER,    /* the order of a candidate's accesses, without pauses */
@@ -25,8 +26,10 @@ enum rh_detector_profile { RH_NEEDS_PRODUCTION, RH_NEEDS_TESTING, RH_NEEDS_IFRIT
     X(racechaser, COLLIDE, PRODUCTION,                                                             \
       "collisions at one ordered pair of sites, under a hard bound of overhead")                   \
     X(litehb, ORDER, PRODUCTION, "happens-before on demand for candidates, without pauses")        \
-    X(alias, FIND, PRODUCTION,                                                                     \
+    X(alias, MEET, PRODUCTION,                                                                     \
       "which candidate sites meet, with and without a common lock; for tests, without a budget")   \
+    X(fasttrack, FIND, TESTING,                                                                    \
+      "every race of the observed order, by vector clocks; for tests, without a budget")           \
     X(count, DIAGNOSE, PRODUCTION, "which sites ran, in which threads, how often")                 \
     X(trace, DIAGNOSE, PRODUCTION, "every access and synchronisation event, one line each")
 

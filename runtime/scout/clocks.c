@@ -28,6 +28,62 @@ bool rt_clocks_start(void)
     return objects != NULL;
 }
 
+/* --- objects with a clock of their own --- */
+
+/* Never taken out: an object that ends may still be waited for by a thread whose acquire has not
+ * been told yet. What comes to lie at the same address later inherits its clock. */
+struct owner {
+    uintptr_t object;
+    struct owner *next;
+    struct rt_clock clock;
+};
+
+static struct owner *_Atomic *owners; /* by hash; NULL: objects share the table */
+
+bool rt_clocks_start_exact(void)
+{
+    if (!owners)
+        owners = rt_map(OBJECTS * sizeof *owners);
+    return owners && rt_clocks_start();
+}
+
+/* Cut from pieces, whose rest is lost when another thread has begun the next one. */
+static struct owner *make_owner(void)
+{
+    enum { PIECE = 256 };
+    static struct piece {
+        _Atomic uint32_t used;
+        struct owner owners[PIECE];
+    } *_Atomic newest;
+    for (;;) {
+        struct piece *piece = atomic_load(&newest);
+        uint32_t at = piece ? atomic_fetch_add(&piece->used, 1) : PIECE;
+        if (at < PIECE)
+            return &piece->owners[at];
+        struct piece *made = rt_map(sizeof *made);
+        if (!made)
+            return NULL;
+        if (!atomic_compare_exchange_strong(&newest, &piece, made))
+            rt_unmap(made, sizeof *made);
+    }
+}
+
+static struct rt_clock *find_own(struct owner *_Atomic *bucket, uintptr_t object)
+{
+    struct owner *first = atomic_load_explicit(bucket, memory_order_acquire), *made = NULL;
+    for (;;) {
+        for (struct owner *o = first; o; o = o->next)
+            if (o->object == object)
+                return &o->clock;
+        if (!made && !(made = make_owner()))
+            return NULL;
+        made->object = object;
+        made->next = first;
+        if (atomic_compare_exchange_strong(bucket, &first, made))
+            return &made->clock;
+    }
+}
+
 /* --- joining --- */
 
 static void raise(_Atomic uint32_t *to, uint32_t epoch)
@@ -47,9 +103,15 @@ static void join(struct rt_clock *into, const struct rt_clock *from)
     }
 }
 
+static uint32_t hash_of(uintptr_t object)
+{
+    return (uint32_t)(object * 0x9e3779b97f4a7c15ull >> (64 - OBJECT_BITS));
+}
+
 static struct rt_clock *clock_of(uintptr_t object)
 {
-    return &objects[object * 0x9e3779b97f4a7c15ull >> (64 - OBJECT_BITS)];
+    struct rt_clock *own = owners ? find_own(&owners[hash_of(object)], object) : NULL;
+    return own ? own : &objects[hash_of(object)];
 }
 
 /* --- epochs --- */

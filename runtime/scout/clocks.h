@@ -10,7 +10,7 @@
  *
  * Every inaccuracy is on one side: a thread may learn too much, and a race is missed; it never
  * learns too little, and no race is invented. So the clocks of objects lie in a table without keys,
- * where two objects may share one, and threads whose numbers are equal modulo RT_CLOCK_SLOTS share
+ * where two objects may share one (unless started as exact), and threads whose numbers are equal modulo RT_CLOCK_SLOTS share
  * a slot. Components only grow, by compare and exchange: no join is lost to another at the same
  * time.
  *
@@ -42,6 +42,8 @@ struct rt_clocks {
 
 /* Makes the table of objects. False if there is no memory. */
 RT_HIDDEN bool rt_clocks_start(void);
+/* The same, and every object has a clock of its own, as long as there is memory. */
+RT_HIDDEN bool rt_clocks_start_exact(void);
 
 static inline uint32_t rt_clocks_slot(const struct rt_thread *self)
 {

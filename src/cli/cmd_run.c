@@ -86,12 +86,13 @@ static const char *list_detectors(void)
 static const struct method {
     enum rh_pool_method method;
     uint32_t screened; /* candidates that a run watches beside its tasks */
-    bool has_tasks;
+    bool has_tasks, has_verdicts;
 } methods[] = {
-    [RH_WORK_FIND] = {RH_POOL_ORDER, 0, false},
-    [RH_WORK_VALIDATE] = {RH_POOL_VALIDATE, 31, true},
-    [RH_WORK_COLLIDE] = {RH_POOL_COLLIDE, 0, true},
-    [RH_WORK_ORDER] = {RH_POOL_ORDER, 0, true},
+    [RH_WORK_MEET] = {RH_POOL_ORDER, 0, false, false},
+    [RH_WORK_FIND] = {RH_POOL_ORDER, 0, false, true},
+    [RH_WORK_VALIDATE] = {RH_POOL_VALIDATE, 31, true, true},
+    [RH_WORK_COLLIDE] = {RH_POOL_COLLIDE, 0, true, true},
+    [RH_WORK_ORDER] = {RH_POOL_ORDER, 0, true, true},
 };
 
 static const struct method *method_of(const struct options *o)
@@ -237,7 +238,7 @@ static bool has_true_race(const struct rh_report *report)
     return false;
 }
 
-/* What a detector without tasks has to say: it gives no verdicts, but shows what met. */
+/* What a detector without verdicts has to say. */
 static enum rh_status show_met(const struct session *s)
 {
     struct rh_runs_met_totals met;
@@ -279,7 +280,7 @@ static enum rh_status report(struct session *s, bool *raced)
     enum rh_status status = rh_report_load(image->runs, image->sidecar, &options, &made);
     if (status == RH_OK) {
         *raced = has_true_race(&made);
-        if (method_of(s->options)->has_tasks)
+        if (method_of(s->options)->has_verdicts)
             rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
         else
             status = show_met(s);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where accesses come from: what a cell has no room for, so that a race shows both of its sides.
+ *
+ * An origin is a site and the stack that led there. Each slot of the clocks numbers its own, from 1
+ * on; a stack is taken when its number is given, and kept for good. The caller names a stack by
+ * its context, a hash of the calls that lead to it. The threads that a slot belonged to are kept
+ * with the epochs in which they began.
+ */
+#ifndef RH_RUNTIME_FASTTRACK_ORIGINS_H
+#define RH_RUNTIME_FASTTRACK_ORIGINS_H
+
+#include "evidence/witness.h"
+#include "rt.h"
+
+/* The number of the origin of an access; 0 if there are too many, or no memory. */
+RT_HIDDEN uint16_t rt_origin_of(const struct rt_thread *self, uint32_t slot,
+                                const struct rt_access *a, uint64_t context);
+
+/* A thread begins in a slot with this epoch. */
+RT_HIDDEN void rt_origins_begin(const struct rt_thread *self, uint32_t slot, uint32_t epoch);
+
+/* The witness of an earlier access, but for its address and size. False if it is not known. */
+RT_HIDDEN bool rt_origin_recall(uint32_t slot, uint32_t epoch, uint16_t origin,
+                                struct rt_witness *w);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shadow memory: two words for each granule of eight bytes of the program's memory.
+ *
+ * How it works: addresses have 47 bits. The upper 23 are looked up in a directory; the rest is a
+ * place in a chunk of shadow memory, which is mapped when the first access comes. So nothing is
+ * assumed of where the program's memory lies, and only what is touched costs memory. An entry of
+ * the directory is biased: entry + 2 * address is the address of the granule's first word.
+ *
+ * A granule holds cells (cell.h), the latest in its first word. Its second word is another cell, or
+ * refers to a block with all others: many threads that read the same bytes, or different accesses
+ * of different bytes. Whoever changes a granule first makes its first word RT_SHADOW_BUSY.
+ *
+ * A page of the program (4 KB) that was never touched is marked as such, so that memory that is
+ * given back untouched costs nothing.
+ */
+#ifndef RH_RUNTIME_FASTTRACK_SHADOW_H
+#define RH_RUNTIME_FASTTRACK_SHADOW_H
+
+#include "fasttrack/cell.h"
+#include "rt.h"
+
+enum {
+    RT_SHADOW_CHUNK_BITS = 24,
+    RT_SHADOW_ADDRESS_BITS = 47,
+    RT_SHADOW_PAGE_BITS = 12,
+    RT_SHADOW_GRANULE = 8,
+    RT_SHADOW_MOST_CELLS = 128, /* of a granule; one more makes the oldest go */
+};
+
+/* Epoch 0: a word that is no cell. */
+#define RT_SHADOW_BUSY 1ull
+
+struct rt_shadow_granule {
+    _Atomic uint64_t first, second;
+};
+
+/* What a granule holds, while its holder has it. */
+struct rt_shadow_cells {
+    uint32_t count;
+    uint64_t at[RT_SHADOW_MOST_CELLS + 1];
+};
+
+/* `limit`: bytes of memory that it may take; beyond, what is known is dropped. */
+RT_HIDDEN bool rt_shadow_start(uint64_t limit);
+
+/* The granule of an address; NULL if there is no memory for it, or none yet and `make` is false. */
+RT_HIDDEN struct rt_shadow_granule *rt_shadow_at(uintptr_t address, bool make);
+
+/* Waits until nobody else changes the granule, and then holds it: *first is its first word. False
+ * if its holder does not come back for long. */
+RT_HIDDEN bool rt_shadow_hold(struct rt_shadow_granule *granule, uint64_t *first);
+/* The cells besides the first, of a granule that is held. */
+RT_HIDDEN void rt_shadow_read(const struct rt_shadow_granule *granule, uint64_t first,
+                              struct rt_shadow_cells *cells);
+/* Makes these the cells, latest first, and lets go. Drops the oldest if there is no room. */
+RT_HIDDEN void rt_shadow_write(struct rt_shadow_granule *granule,
+                               const struct rt_shadow_cells *cells);
+/* Whether a cell behind the first covers an access of this epoch; without holding the granule. */
+RT_HIDDEN bool rt_shadow_covers(const struct rt_shadow_granule *granule, uint64_t epoch_word,
+                                uint64_t needs);
+
+/* Whether the page of an address was touched; the end of its page. */
+RT_HIDDEN bool rt_shadow_is_touched(uintptr_t address);
+static inline uintptr_t rt_shadow_page_end(uintptr_t address)
+{
+    return (address | ((1u << RT_SHADOW_PAGE_BITS) - 1)) + 1;
+}
+
+/* Forgets what is known of these bytes. */
+RT_HIDDEN void rt_shadow_forget(uintptr_t start, size_t size);
+/* Drops everything if the limit is exceeded. Not while a granule is held. */
+RT_HIDDEN void rt_shadow_check_limit(void);
+/* In a child after fork: nobody holds anything, and nothing is known. */
+RT_HIDDEN void rt_shadow_after_fork(void);
+
+/* Bytes that are in use, about. */
+RT_HIDDEN uint64_t rt_shadow_size(void);
+
+/* The directory, for instrumented code. */
+RT_HIDDEN uintptr_t *rt_shadow_directory(void);
+
+#endif
