@@ -45,11 +45,6 @@ bool rt_shadow_start(uint64_t limit)
     return directory != NULL;
 }
 
-uintptr_t *rt_shadow_directory(void)
-{
-    return directory;
-}
-
 uint64_t rt_shadow_size(void)
 {
     return atomic_load(&touched_pages) * PAGE_GRANULES * sizeof(struct rt_shadow_granule) +

@@ -77,7 +77,4 @@ RT_HIDDEN void rt_shadow_after_fork(void);
 /* Bytes that are in use, about. */
 RT_HIDDEN uint64_t rt_shadow_size(void);
 
-/* The directory, for instrumented code. */
-RT_HIDDEN uintptr_t *rt_shadow_directory(void);
-
 #endif
