@@ -23,6 +23,41 @@ char *rh_path_join(const char *dir, const char *name)
     return rh_format("%s%s%s", dir, dir[strlen(dir) - 1] == '/' ? "" : "/", name);
 }
 
+char *rh_path_tidy(const char *path)
+{
+    struct rh_strbuf out = RH_STRBUF_INIT;
+    while (*path) {
+        size_t slashes = strspn(path, "/"), len = strcspn(path + slashes, "/");
+        const char *name = path + slashes;
+        const char *last = strrchr(rh_strbuf_text(&out), '/');
+        bool is_up = len == 2 && strncmp(name, "..", 2) == 0;
+        bool is_root = out.len == 0 && slashes > 0;
+        path = name + len;
+        if (is_up && is_root)
+            continue;
+        if (is_up && last && strcmp(last, "/..") != 0)
+            rh_strbuf_truncate(&out, (size_t)(last - rh_strbuf_text(&out)));
+        else if (!(len == 1 && *name == '.') || out.len == 0)
+            rh_strbuf_addf(&out, "%s%.*s", slashes ? "/" : "", (int)len, name);
+    }
+    return rh_strbuf_detach(&out);
+}
+
+bool rh_path_is_system(const char *path)
+{
+    static const char *const folders[] = {"/usr/include/",       "/usr/lib/",       "/usr/lib64/",
+                                          "/usr/local/include/", "/usr/local/lib/", "/lib/"};
+    static const char *const parts[] = {"/include/c++/", "/lib/clang/", "/lib/gcc/"};
+    char *tidy = rh_path_tidy(path);
+    bool found = false;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        found |= strncmp(tidy, folders[i], strlen(folders[i])) == 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        found |= strstr(tidy, parts[i]) != NULL;
+    free(tidy);
+    return found;
+}
+
 /* The length of the path without trailing slashes; the root itself keeps one. */
 static size_t trim_slashes(const char *path, size_t len)
 {

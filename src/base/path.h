@@ -10,12 +10,22 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+
 /* "a" and "b" give "a/b"; an absolute `name` stands alone, an empty part adds nothing. */
 char *rh_path_join(const char *dir, const char *name);
 
 /* As the utilities of the same names: of "a/b/" they give "b" and "a"; of "b", "b" and ".". */
 char *rh_path_basename(const char *path);
 char *rh_path_dirname(const char *path);
+
+/* "/usr/lib/gcc/12/../../include/c++" gives "/usr/lib/include/c++", whatever links there may be:
+ * for paths that are shown, not opened. */
+char *rh_path_tidy(const char *path);
+
+/* Whether a source file belongs to the system, and not to whoever builds a program: the headers of
+ * the C and C++ library, of the compiler and of installed packages. */
+bool rh_path_is_system(const char *path);
 
 /* The path from the root, symbolic links and ".." left as they are; it need not exist. */
 enum rh_status rh_path_absolute(const char *path, char **out);

@@ -27,6 +27,31 @@ static void test_join(void **state)
     assert_taken(rh_path_join("", ""), "");
 }
 
+static void test_tidy(void **state)
+{
+    (void)state;
+    assert_taken(rh_path_tidy("/usr/lib/gcc/12/../../include/c++"), "/usr/lib/include/c++");
+    assert_taken(rh_path_tidy("/a//b/./c"), "/a/b/c");
+    assert_taken(rh_path_tidy("../a/../../b"), "../../b");
+    assert_taken(rh_path_tidy("./a.c"), "./a.c");
+    assert_taken(rh_path_tidy("a/../b"), "a/../b");
+    assert_taken(rh_path_tidy("/../a"), "/a");
+    assert_taken(rh_path_tidy(""), "");
+}
+
+static void test_system_files(void **state)
+{
+    (void)state;
+    assert_true(rh_path_is_system("/usr/include/c++/12/bits/stl_tree.h"));
+    assert_true(
+        rh_path_is_system("/usr/lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/map"));
+    assert_true(rh_path_is_system("/opt/llvm/include/c++/v1/map"));
+    assert_true(rh_path_is_system("/usr/include/x86_64-linux-gnu/bits/stdio.h"));
+    assert_false(rh_path_is_system("/usr/src/app/main.cc"));
+    assert_false(rh_path_is_system("/home/me/include/app.h"));
+    assert_false(rh_path_is_system("include/app.h"));
+}
+
 static void test_basename_and_dirname(void **state)
 {
     (void)state;
@@ -176,6 +201,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_join),
+        cmocka_unit_test(test_tidy),
+        cmocka_unit_test(test_system_files),
         cmocka_unit_test(test_basename_and_dirname),
         cmocka_unit_test_setup_teardown(test_absolute, make_scratch, remove_scratch),
         cmocka_unit_test_setup_teardown(test_which, make_scratch, remove_scratch),

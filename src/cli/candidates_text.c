@@ -4,9 +4,12 @@
 #include "cli/cli.h"
 #include "cli/cmd_candidates.h"
 #include "report/images.h"
+#include "report/places.h"
+#include "report/symbols/names.h"
 #include "report/table.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Which images take part, where that is not all; and why there are no candidates, if so. */
 static void print_images(const struct rh_view *view, bool has_candidates)
@@ -51,8 +54,10 @@ static void print_head(const struct rh_view *view, const struct rh_candidate *ca
     printf("\n%" PRIu64 ". ", position);
     rh_table_print_text(score, RH_COLOUR_BOLD, stdout, view->coloured);
     if (group && group->object) {
+        char *object = rh_names_readable(group->object);
         printf(", ");
-        rh_table_print_text(group->object, RH_COLOUR_NONE, stdout, view->coloured);
+        rh_table_print_text(object, RH_COLOUR_NONE, stdout, view->coloured);
+        free(object);
     }
     if (group && group->flags & RH_GROUP_BUSY_WAIT) {
         printf(", ");
@@ -67,19 +72,24 @@ static void add_side(const struct rh_view *view, struct rh_table *table,
                      const struct rh_sidecar_site *site, const struct rh_sidecar_class *row)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
+    const struct rh_sidecar_location *own = rh_place_own(site->location);
+    char *threads = rh_names_readable(row->threads);
+    char *locks = rh_names_locks(row->locks, own ? own->linkage : site->function->linkage);
     rh_table_add(table, "  ", RH_COLOUR_NONE);
     rh_table_add(table, rh_sidecar_access_name(site->access), rh_table_access_colour(site->access));
-    rh_locations_add(&view->locations, site->location, &text);
+    rh_locations_add(&view->locations, own, &text);
     rh_table_add(table, rh_strbuf_text(&text), RH_COLOUR_NONE);
     rh_table_add(table, site->expression ? site->expression : "-",
                  site->expression ? RH_COLOUR_BOLD : RH_COLOUR_DIM);
     rh_strbuf_reset(&text);
     rh_strbuf_add(&text, "in ");
-    rh_locations_add_function(site->location, site->function, &text);
+    rh_locations_add_function(own, site->function, &text);
     rh_table_add(table, rh_strbuf_text(&text), RH_COLOUR_NONE);
-    rh_table_addf(table, RH_COLOUR_NONE, "by %s", row->threads);
-    rh_table_addf(table, RH_COLOUR_NONE, "holding %s", *row->locks ? row->locks : "no lock");
+    rh_table_addf(table, RH_COLOUR_NONE, "by %s", threads);
+    rh_table_addf(table, RH_COLOUR_NONE, "holding %s", *locks ? locks : "no lock");
     rh_strbuf_release(&text);
+    free(threads);
+    free(locks);
 }
 
 static void print_met(const struct rh_runs_met *met)

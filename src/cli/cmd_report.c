@@ -12,7 +12,11 @@
 /* Candidates that no run was asked about, listed up to this length; totals count them all. */
 enum { LISTED = 10000 };
 
-#define STORE_SUFFIX ".runs"
+/* Races that a text shows in full. */
+enum { SHOWN = 10 };
+
+#define STORE_SUFFIX     ".runs"
+#define DEFAULT_DETECTOR "racemob"
 
 static const char *const formats[] = {
 #define FORMAT_NAME(id, name) [RH_REPORT_##id] = name,
@@ -27,6 +31,8 @@ struct options {
     const char *symbols;
     const char *store;
     const char *detector;
+    uint64_t limit;
+    bool full;
 };
 
 /* What is to be told of: files found, then opened. */
@@ -199,7 +205,15 @@ static enum rh_status run(const struct rh_args *args, const struct options *opti
     struct subject subject = {0};
     struct rh_report report = {0};
     struct rh_report_options wishes = {
-        .untried_until = format == RH_REPORT_JSON || format == RH_REPORT_HTML ? LISTED : 0};
+        .untried_until = format == RH_REPORT_JSON || format == RH_REPORT_HTML ? LISTED : 0,
+        .full = options->full,
+        .limit = (size_t)options->limit,
+        .command = {.store = options->store,
+                    .symbols = options->symbols,
+                    .detector = strcmp(options->detector, DEFAULT_DETECTOR) == 0
+                                    ? NULL
+                                    : options->detector},
+    };
     status = open_subject(&subject, args, options);
     wishes.program = subject.program;
     if (status == RH_OK)
@@ -213,7 +227,7 @@ static enum rh_status run(const struct rh_args *args, const struct options *opti
 
 enum rh_status rh_cmd_report(int argc, char **argv)
 {
-    struct options options = {.format = "text", .detector = "racemob"};
+    struct options options = {.format = "text", .detector = DEFAULT_DETECTOR, .limit = SHOWN};
     const struct rh_option table[] = {
         RH_OPTION_STRING("format", &options.format, "NAME",
                          "text (the default), json, sarif or html"),
@@ -225,6 +239,10 @@ enum rh_status rh_cmd_report(int argc, char **argv)
                          "read the runs from PATH instead of the user's data folder"),
         RH_OPTION_STRING("detector", &options.detector, "NAME",
                          "report the runs with this detector (default racemob)"),
+        RH_OPTION_UINT("limit", &options.limit, "N",
+                       "races that a text shows (default 10); 0: all"),
+        RH_OPTION_FLAG("full", &options.full,
+                       "show every frame of the stacks, and names of C++ in full"),
         RH_OPTION_END,
     };
     const struct rh_command command = {

@@ -19,7 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_RACE = 66, LISTED = 10000, US_PER_MS = 1000 };
+enum { EXIT_RACE = 66, LISTED = 10000, SHOWN = 10, US_PER_MS = 1000 };
+
+#define DEFAULT_DETECTOR "racemob"
 
 struct options {
     const char *detector;
@@ -275,7 +277,16 @@ static enum rh_status report(struct session *s, bool *raced)
 {
     struct rh_report made = {0};
     const struct rh_report_options options = {
-        .untried_until = LISTED, .program = s->program, .library = s->library};
+        .untried_until = LISTED,
+        .limit = SHOWN,
+        .program = s->program,
+        .library = s->library,
+        .command = {.store = s->options->store,
+                    .symbols = s->options->symbols,
+                    .detector = strcmp(s->options->detector, DEFAULT_DETECTOR) == 0
+                                    ? NULL
+                                    : s->options->detector},
+    };
     const struct rh_process_image *image = subject_of(s);
     enum rh_status status = rh_report_load(image->runs, image->sidecar, &options, &made);
     if (status == RH_OK) {
@@ -415,7 +426,7 @@ static const char examples[] =
 enum rh_status rh_cmd_run(int argc, char **argv)
 {
     struct options options = {
-        .detector = "racemob",
+        .detector = DEFAULT_DETECTOR,
         .jobs = 1,
         .tasks_per_run = 1,
         .screen = UINT64_MAX,

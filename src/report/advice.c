@@ -25,8 +25,8 @@ static bool is_atomic(const struct rh_sidecar_site *site)
 static const char *name_subject(const struct facts *f)
 {
     for (int i = 0; i < 2; i++)
-        if (f->sites[i]->expression)
-            return f->sites[i]->expression;
+        if (rh_phrase_place(f->candidate, i)->expression)
+            return rh_phrase_place(f->candidate, i)->expression;
     return "the memory";
 }
 
@@ -42,8 +42,8 @@ static void learn(const struct rh_report_candidate *candidate, const struct rh_l
             f->sites[i]->number == RH_RUNS_UNINSTRUMENTED)
             rh_strbuf_reset(&locks);
         f->locks[i] = rh_strbuf_detach(&locks);
-        rh_strbuf_addf(&place, "%s (", rh_phrase_function(f->sites[i]));
-        rh_locations_add(locations, f->sites[i]->location, &place);
+        rh_strbuf_addf(&place, "%s (", rh_phrase_place(candidate, i)->function);
+        rh_locations_add(locations, rh_phrase_place(candidate, i)->at, &place);
         rh_strbuf_addc(&place, ')');
         f->places[i] = rh_strbuf_detach(&place);
     }
@@ -56,17 +56,6 @@ static void forget(struct facts *f)
         free(f->locks[i]);
         free(f->places[i]);
     }
-}
-
-static bool share_lock(const struct rh_report_candidate *candidate)
-{
-    if (!candidate->finding)
-        return false;
-    rh_vec_each (const struct rh_report_lock, a, &candidate->finding->sides[0].locks)
-        rh_vec_each (const struct rh_report_lock, b, &candidate->finding->sides[1].locks)
-            if (a->tag != 0 && a->tag == b->tag)
-                return true;
-    return false;
 }
 
 /* Each rule adds its advice, a heap string, or gives NULL where it does not apply. */
@@ -109,7 +98,7 @@ static char *advise_lock(const struct facts *f)
     const char *a = f->locks[0], *b = f->locks[1];
     if (rh_report_has_uninstrumented(f->candidate))
         return NULL;
-    if (share_lock(f->candidate))
+    if (rh_phrase_shares_lock(f->candidate))
         return rh_format("both sides hold a lock in common, so at least one of them holds it for "
                          "reading only: take it for writing around every write of %s",
                          f->subject);
@@ -122,7 +111,7 @@ static char *advise_lock(const struct facts *f)
                          b, f->subject);
     if (*a || *b)
         return rh_format("hold %s in %s too, as %s does", *a ? a : b, f->places[*a ? 1 : 0],
-                         rh_phrase_function(f->sites[*a ? 0 : 1]));
+                         rh_phrase_place(f->candidate, *a ? 0 : 1)->function);
     return NULL;
 }
 

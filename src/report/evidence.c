@@ -22,10 +22,13 @@ static void add_site(struct rh_symbols *symbols, const struct rh_sidecar_site *s
                      struct rh_symbols_frames *frames)
 {
     for (const struct rh_sidecar_location *at = site->location; at; at = at->inlined_at) {
-        bool is_cxx = at->linkage && strncmp(at->linkage, "_Z", 2) == 0;
+        const char *name = rh_symbols_demangle(symbols, at->linkage ? at->linkage : "");
         rh_vec_push(frames, (struct rh_symbols_frame){
-                                .function = is_cxx ? rh_symbols_demangle(symbols, at->linkage)
-                                                   : at->function,
+                                .function = strncmp(name, "_Z", 2) == 0 || !*name ||
+                                                    strcmp(name, at->linkage) == 0
+                                                ? at->function
+                                                : name,
+                                .linkage = at->linkage,
                                 .file = at->file,
                                 .line = at->line,
                                 .column = at->column,

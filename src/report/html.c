@@ -5,16 +5,19 @@
  * which escape it.
  */
 #include "base/hash.h"
+#include "report/groups.h"
 #include "report/html_page.h"
 #include "report/phrases.h"
 #include "report/renderers.h"
 #include "report/source.h"
+#include "report/stacks.h"
 #include "report/summary.h"
 
 #include <inttypes.h>
 
 struct page {
     FILE *out;
+    bool full;
     struct rh_locations locations;
     struct rh_source source;
     struct rh_strbuf text;    /* collected, not yet escaped; empty between uses */
@@ -68,31 +71,41 @@ static void put_excerpt(struct page *page, const struct rh_sidecar_location *at)
 
 static void put_stack(struct page *page, const struct rh_report_side *side)
 {
+    struct rh_stack stack = RH_VEC_INIT;
+    rh_stack_fold(side, page->full, &stack);
     put(page, "<ol class=\"stack\" start=\"0\">\n");
-    rh_vec_each (const struct rh_symbols_frame, it, &side->frames) {
+    rh_vec_each (const struct rh_stack_line, it, &stack) {
+        const char *function = it->frame ? it->frame->function : "\u2026";
         put(page, "<li><code>");
-        put_text(page, it->function ? it->function : "?");
+        put_text(page, function ? function : "?");
         put(page, "</code> <span class=\"soft\">");
-        rh_phrase_location(it, &page->locations, &page->text);
+        rh_stack_describe(it, &page->locations, &page->text);
         put_collected(page);
-        put(page, it->inlined ? ", inlined</span></li>\n" : "</span></li>\n");
+        put(page, "</span></li>\n");
     }
     put(page, "</ol>\n");
+    rh_vec_free(&stack);
 }
 
 static void put_side(struct page *page, const struct rh_report_candidate *candidate, int side)
 {
-    const struct rh_sidecar_site *site = rh_phrase_site(candidate, side);
+    const struct rh_own_place *place = rh_phrase_place(candidate, side);
     put(page, side == 0 ? "<section>\n<h4>First: " : "<section>\n<h4>Then: ");
-    rh_phrase_access(site, &page->text);
+    rh_phrase_access(candidate, side, &page->text);
     put_collected(page);
-    put(page, "</h4>\n<p><code>");
-    rh_locations_add(&page->locations, site->location, &page->text);
+    put(page, "</h4>\n<p><code class=\"place\">");
+    rh_locations_add(&page->locations, place->at, &page->text);
     put_collected(page);
     put(page, "</code> in <code>");
-    put_text(page, rh_phrase_function(site));
-    put(page, "</code></p>\n");
-    put_excerpt(page, site->location);
+    put_text(page, place->function);
+    put(page, "</code>");
+    if (place->callee) {
+        put(page, ", by <code>");
+        put_text(page, place->callee);
+        put(page, "</code>");
+    }
+    put(page, "</p>\n");
+    put_excerpt(page, place->at);
     put(page, "<p>By ");
     rh_phrase_thread(candidate, side, &page->text);
     rh_strbuf_add(&page->text, ", holding ");
@@ -140,11 +153,10 @@ static void put_facts(struct page *page, const struct rh_report_candidate *candi
 static void put_same(struct page *page, const struct rh_report *report,
                      const struct rh_report_candidate *candidate)
 {
-    const struct rh_report_candidate *it = candidate;
-    while ((it = rh_phrase_next_same(report, candidate, it))) {
+    for (const struct rh_report_candidate *it = candidate; (it = rh_group_next(report, it));) {
         put(page, "<p id=\"c");
         put_id(page, it->id);
-        put(page, "\">The same lines: ");
+        put(page, "\">Variant: ");
         rh_phrase_title(it, &page->text);
         rh_strbuf_addf(&page->text, " (%s)", rh_ground_words(it->ground));
         put_collected(page);
@@ -186,7 +198,7 @@ static void put_races(struct page *page, const struct rh_report *report)
     if (rh_summary_count(report, RH_VERDICT_TRUE_RACE) == 0)
         put(page, "<p>None was found.</p>\n");
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
-        if (it->verdict == RH_VERDICT_TRUE_RACE && !rh_phrase_is_repeated(report, it))
+        if (rh_group_leads(report, it))
             put_race(page, report, it);
     if (report->by_ground[RH_GROUND_SUSPECTED] == 0)
         return;
@@ -219,28 +231,27 @@ static void put_grounds(struct page *page, const struct rh_report *report)
     put(page, "</tbody>\n</table>\n");
 }
 
-static void put_cell_site(struct page *page, const struct rh_sidecar_site *site)
+static void put_cell_site(struct page *page, const struct rh_sidecar_site *site,
+                          const struct rh_own_place *place)
 {
     put(page, "<td><code>");
-    rh_locations_add(&page->locations, site->location, &page->text);
+    rh_locations_add(&page->locations, place->at, &page->text);
     put_collected(page);
     put(page, "</code><br><span class=\"soft\">");
-    rh_strbuf_addf(&page->text, "%s in %s", rh_sidecar_access_name(site->access),
-                   rh_phrase_function(site));
+    rh_strbuf_addf(&page->text, "%s in %s", rh_sidecar_access_name(site->access), place->function);
     put_collected(page);
     put(page, "</span></td>");
 }
 
 static void put_row(struct page *page, const struct rh_report_candidate *candidate)
 {
-    const char *expression =
-        candidate->first->expression ? candidate->first->expression : candidate->second->expression;
+    const char *expression = candidate->places[candidate->places[0].expression ? 0 : 1].expression;
     fprintf(page->out,
             "<tr class=\"%s\"><td class=\"verdict\">%s</td><td>%s</td><td class=\"n\">%u</td>",
             rh_verdict_name(candidate->verdict), rh_phrase_verdict(candidate->verdict),
             rh_ground_words(candidate->ground), candidate->score);
-    put_cell_site(page, candidate->first);
-    put_cell_site(page, candidate->second);
+    put_cell_site(page, candidate->first, &candidate->places[0]);
+    put_cell_site(page, candidate->second, &candidate->places[1]);
     put(page, "<td><code>");
     put_text(page, expression ? expression : "-");
     put(page, "</code></td>");
@@ -322,7 +333,7 @@ static void put_head(struct page *page, const struct rh_report *report)
 
 enum rh_status rh_render_html(const struct rh_report *report, FILE *out)
 {
-    struct page page = {.out = out};
+    struct page page = {.out = out, .full = report->full};
     rh_locations_init(&page.locations);
     rh_source_init(&page.source);
     put_head(&page, report);

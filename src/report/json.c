@@ -14,22 +14,41 @@ static void put_id(struct rh_json *json, uint64_t id)
     rh_members_text(json, "id", text);
 }
 
-static void put_site(struct rh_json *json, const char *name, const char *image,
-                     const struct rh_sidecar_site *site, const char *locks, const char *threads)
+/* Where the access is in the program's own source, if that is another line than the site's. */
+static void put_place(struct rh_json *json, const struct rh_own_place *place,
+                      const struct rh_sidecar_site *site)
 {
-    rh_json_key(json, name);
+    if (!place->at || place->at == site->location)
+        return;
+    rh_json_key(json, "place");
+    rh_json_begin_object(json);
+    rh_members_text(json, "file", place->at->file);
+    rh_members_number(json, "line", place->at->line);
+    rh_members_number(json, "column", place->at->column);
+    rh_members_near(json, place->at->is_near);
+    rh_members_text(json, "function", place->function);
+    rh_members_text(json, "calls", place->callee);
+    rh_json_end_object(json);
+}
+
+static void put_site(struct rh_json *json, const char *image, const struct rh_report_candidate *it,
+                     int which)
+{
+    const struct rh_sidecar_site *site = which == 0 ? it->first : it->second;
+    rh_json_key(json, which == 0 ? "first" : "second");
     rh_json_begin_object(json);
     rh_members_site(json, site);
     if (image)
         rh_members_text(json, "image", image);
     if (site->location && site->location->inlined_at)
         rh_members_chain(json, "inlined", site);
+    put_place(json, &it->places[which], site);
     if (site->number == RH_RUNS_UNINSTRUMENTED) {
         rh_json_key(json, "uninstrumented");
         rh_json_bool(json, true);
     }
-    rh_members_text(json, "locks", locks);
-    rh_members_text(json, "threads", threads);
+    rh_members_text(json, "locks", which == 0 ? it->first_locks : it->second_locks);
+    rh_members_text(json, "threads", which == 0 ? it->first_threads : it->second_threads);
     rh_json_end_object(json);
 }
 
@@ -181,8 +200,8 @@ static void put_candidate(struct rh_json *json, const struct rh_report *report,
     put_id(json, it->id);
     rh_members_text(json, "verdict", rh_verdict_name(it->verdict));
     rh_members_text(json, "ground", rh_ground_words(it->ground));
-    put_site(json, "first", report->image, it->first, it->first_locks, it->first_threads);
-    put_site(json, "second", report->image, it->second, it->second_locks, it->second_threads);
+    put_site(json, report->image, it, 0);
+    put_site(json, report->image, it, 1);
     rh_members_number(json, "score", it->score);
     rh_members_text(json, "why", it->why);
     rh_members_text(json, "object", it->object);

@@ -2,6 +2,8 @@
 /* How commands write locations in the source: short paths, patterns, inlined functions. */
 #include "report/locations.h"
 
+#include "base/path.h"
+
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,13 +75,16 @@ bool rh_locations_match(const struct rh_locations *locations, const char *file,
 void rh_locations_add(const struct rh_locations *locations, const struct rh_sidecar_location *at,
                       struct rh_strbuf *out)
 {
-    if (!at || !at->file)
+    if (!at || !at->file) {
         rh_strbuf_add(out, "?");
-    else if (at->line == 0)
-        rh_strbuf_addf(out, "%s:?", rh_locations_shorten(locations, at->file));
+        return;
+    }
+    char *path = rh_path_tidy(rh_locations_shorten(locations, at->file));
+    if (at->line == 0)
+        rh_strbuf_addf(out, "%s:?", path);
     else
-        rh_strbuf_addf(out, "%s%s:%u:%u", at->is_near ? "near " : "",
-                       rh_locations_shorten(locations, at->file), at->line, at->column);
+        rh_strbuf_addf(out, "%s%s:%u:%u", at->is_near ? "near " : "", path, at->line, at->column);
+    free(path);
 }
 
 void rh_locations_add_function(const struct rh_sidecar_location *at,

@@ -44,14 +44,14 @@ const struct rh_sidecar_site *rh_phrase_site(const struct rh_report_candidate *c
     return is_first(candidate, side) ? candidate->first : candidate->second;
 }
 
-const char *rh_phrase_function(const struct rh_sidecar_site *site)
+const struct rh_own_place *rh_phrase_place(const struct rh_report_candidate *candidate, int side)
 {
-    return site->location ? site->location->function : site->function->name;
+    return &candidate->places[!is_first(candidate, side)];
 }
 
 static void add_subject(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
 {
-    const char *a = candidate->first->expression, *b = candidate->second->expression;
+    const char *a = candidate->places[0].expression, *b = candidate->places[1].expression;
     if (a && b && strcmp(a, b) != 0)
         rh_strbuf_addf(out, "%s, there %s", a, b);
     else if (a || b)
@@ -64,64 +64,19 @@ void rh_phrase_title(const struct rh_report_candidate *candidate, struct rh_strb
 {
     const struct rh_sidecar_site *first = candidate->first, *second = candidate->second;
     rh_strbuf_addf(out, "%s in %s", rh_sidecar_access_name(first->access),
-                   rh_phrase_function(first));
+                   candidate->places[0].function);
     if (first == second)
         rh_strbuf_add(out, " races with itself on ");
     else
         rh_strbuf_addf(out, " and %s in %s race on ", rh_sidecar_access_name(second->access),
-                       rh_phrase_function(second));
+                       candidate->places[1].function);
     add_subject(candidate, out);
 }
 
-static bool is_same_line(const struct rh_sidecar_site *a, const struct rh_sidecar_site *b)
+void rh_phrase_access(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out)
 {
-    const struct rh_sidecar_location *x = a->location, *y = b->location;
-    if (a == b)
-        return true;
-    return x && y && x->file && y->file && x->line == y->line && x->line > 0 &&
-           strcmp(x->file, y->file) == 0;
-}
-
-/* Whether an uninstrumented access may be a site: one that writes, and in the same line if its own
- * is known. */
-static bool may_be(const struct rh_sidecar_site *other, const struct rh_sidecar_site *site)
-{
-    return rh_kind_writes(site->access) && (!other->location || is_same_line(other, site));
-}
-
-static bool are_same_lines(const struct rh_report_candidate *a, const struct rh_report_candidate *b)
-{
-    if (a->verdict != RH_VERDICT_TRUE_RACE || b->verdict != RH_VERDICT_TRUE_RACE)
-        return false;
-    if (rh_report_has_uninstrumented(a) == rh_report_has_uninstrumented(b))
-        return is_same_line(a->first, b->first) && is_same_line(a->second, b->second);
-    const struct rh_report_candidate *of = rh_report_has_uninstrumented(a) ? a : b;
-    const struct rh_report_candidate *known = of == a ? b : a;
-    return (is_same_line(of->first, known->first) && may_be(of->second, known->second)) ||
-           (is_same_line(of->first, known->second) && may_be(of->second, known->first));
-}
-
-const struct rh_report_candidate *rh_phrase_next_same(const struct rh_report *report,
-                                                      const struct rh_report_candidate *of,
-                                                      const struct rh_report_candidate *after)
-{
-    const struct rh_report_candidate *end = report->candidates.data + report->candidates.len;
-    for (const struct rh_report_candidate *it = after + 1; it < end; it++)
-        if (are_same_lines(it, of))
-            return it;
-    return NULL;
-}
-
-bool rh_phrase_is_repeated(const struct rh_report *report, const struct rh_report_candidate *of)
-{
-    for (const struct rh_report_candidate *it = report->candidates.data; it < of; it++)
-        if (are_same_lines(it, of))
-            return true;
-    return false;
-}
-
-void rh_phrase_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
-{
+    const struct rh_sidecar_site *site = rh_phrase_site(candidate, side);
+    const char *expression = rh_phrase_place(candidate, side)->expression;
     /* One writes to a place, but reads or updates it. */
     bool only_writes = rh_kind_writes(site->access) && site->access != RH_ACCESS_ATOMIC_UPDATE;
     rh_strbuf_add(out, rh_sidecar_access_name(site->access));
@@ -131,8 +86,16 @@ void rh_phrase_access(const struct rh_sidecar_site *site, struct rh_strbuf *out)
                        : site->flags & RH_SITE_AT_LEAST ? "at least "
                                                         : "",
                        site->size, rh_table_choose(site->size, "byte", "bytes"));
-    if (site->expression)
-        rh_strbuf_addf(out, " %s %s", only_writes ? "to" : "of", site->expression);
+    if (expression)
+        rh_strbuf_addf(out, " %s %s", only_writes ? "to" : "of", expression);
+}
+
+void rh_phrase_where(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out)
+{
+    const struct rh_own_place *place = rh_phrase_place(candidate, side);
+    rh_strbuf_addf(out, " in %s", place->function);
+    if (place->callee)
+        rh_strbuf_addf(out, ", by %s", place->callee);
 }
 
 static void add_thread(uint32_t thread, struct rh_strbuf *out)
@@ -203,6 +166,49 @@ void rh_phrase_locks(const struct rh_report_candidate *candidate, int side, stru
         rh_strbuf_add(out, "locks that are not known");
     else
         rh_strbuf_add(out, *known ? known : "no lock");
+}
+
+bool rh_phrase_is_one_place(const struct rh_report_candidate *candidate)
+{
+    const struct rh_sidecar_location *a = candidate->places[0].at, *b = candidate->places[1].at;
+    return a && b && a->file && b->file && a->line == b->line && a->column == b->column &&
+           strcmp(a->file, b->file) == 0;
+}
+
+bool rh_phrase_shares_lock(const struct rh_report_candidate *candidate)
+{
+    if (!candidate->finding)
+        return false;
+    rh_vec_each (const struct rh_report_lock, a, &candidate->finding->sides[0].locks)
+        rh_vec_each (const struct rh_report_lock, b, &candidate->finding->sides[1].locks)
+            if (a->tag != 0 && a->tag == b->tag)
+                return true;
+    return false;
+}
+
+void rh_phrase_guards(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
+{
+    if (!candidate->finding || rh_report_has_uninstrumented(candidate))
+        return;
+    struct rh_strbuf held[2] = {RH_STRBUF_INIT, RH_STRBUF_INIT};
+    bool none[2];
+    for (int i = 0; i < 2; i++) {
+        rh_phrase_locks(candidate, i, &held[i]);
+        none[i] = strcmp(rh_strbuf_text(&held[i]), "no lock") == 0;
+    }
+    if (none[0] && none[1])
+        rh_strbuf_add(out, "neither thread holds a lock, and nothing else orders the two");
+    else if (none[0] || none[1])
+        rh_strbuf_addf(out, "only the %s access is made under a lock (%s)",
+                       none[0] ? "second" : "first", rh_strbuf_text(&held[none[0]]));
+    else if (rh_phrase_shares_lock(candidate))
+        rh_strbuf_add(out, "both threads hold a lock in common, at least one of them for reading "
+                           "only");
+    else
+        rh_strbuf_addf(out, "the threads hold different locks, %s and %s", rh_strbuf_text(&held[0]),
+                       rh_strbuf_text(&held[1]));
+    rh_strbuf_release(&held[0]);
+    rh_strbuf_release(&held[1]);
 }
 
 void rh_phrase_memory(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
@@ -289,14 +295,14 @@ static void add_ends(const struct rh_report_candidate *candidate, int blamed, bo
     int order = blamed >= 0 ? blamed : failed[1] > failed[0];
     struct rh_ends without = rh_verdict_without(tally, order);
     const struct rh_sidecar_site *first = order == 0 ? candidate->first : candidate->second;
-    const struct rh_sidecar_site *second = order == 0 ? candidate->second : candidate->first;
+    const char *function = candidate->places[order].function;
     rh_strbuf_addf(out, "%" PRIu64 " of %" PRIu64 " %s with ", failed[order],
                    tally->with[order].runs,
                    rh_table_choose(tally->with[order].runs, "run", "runs"));
-    if (first == second)
+    if (candidate->first == candidate->second)
         rh_strbuf_add(out, "it");
-    else if (strcmp(rh_phrase_function(first), rh_phrase_function(second)) != 0)
-        rh_strbuf_addf(out, "%s first", rh_phrase_function(first));
+    else if (strcmp(function, candidate->places[!order].function) != 0)
+        rh_strbuf_addf(out, "%s first", function);
     else
         rh_strbuf_addf(out, "the %s first", rh_sidecar_access_name(first->access));
     rh_strbuf_add(out, hangs ? " hung" : " crashed");

@@ -20,26 +20,17 @@ const char *rh_phrase_order(enum rh_race_order order); /* "primary", "alternate"
 
 const struct rh_sidecar_site *rh_phrase_site(const struct rh_report_candidate *candidate, int side);
 
-/* The function whose line a site is on, as the source calls it. */
-const char *rh_phrase_function(const struct rh_sidecar_site *site);
+/* Where a side is in the program's own source. */
+const struct rh_own_place *rh_phrase_place(const struct rh_report_candidate *candidate, int side);
 
 /* "write in deposit and read in audit race on account->balance": the same whoever came first. */
 void rh_phrase_title(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
 
-/*
- * True races of the same two lines: an update is a read and a write, and each of them may race. A
- * race with an uninstrumented access counts as the same lines as a race of the same site with a
- * write that the uninstrumented access may have been. Reports show the first in full, and the
- * others in one line each. rh_phrase_next_same gives the next one behind `after`, or NULL;
- * rh_phrase_is_repeated tells whether there is one in front of `of`.
- */
-const struct rh_report_candidate *rh_phrase_next_same(const struct rh_report *report,
-                                                      const struct rh_report_candidate *of,
-                                                      const struct rh_report_candidate *after);
-bool rh_phrase_is_repeated(const struct rh_report *report, const struct rh_report_candidate *of);
-
 /* "write of 8 bytes to account->balance" */
-void rh_phrase_access(const struct rh_sidecar_site *site, struct rh_strbuf *out);
+void rh_phrase_access(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out);
+
+/* " in deposit"; " in deposit, by std::string::assign" if a library makes the access. */
+void rh_phrase_where(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out);
 
 /* "T2, created by T1 (main)"; of a candidate without evidence, the threads the analysis knows. */
 void rh_phrase_thread(const struct rh_report_candidate *candidate, int side, struct rh_strbuf *out);
@@ -49,6 +40,14 @@ void rh_phrase_locks(const struct rh_report_candidate *candidate, int side, stru
 
 /* The memory the two met in; adds nothing if it is unknown. */
 void rh_phrase_memory(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
+
+/* Whether both sides are in one line, so that it need not be shown twice. */
+bool rh_phrase_is_one_place(const struct rh_report_candidate *candidate);
+
+/* Which locks could have ordered the two, and why they did not; adds nothing without evidence. */
+void rh_phrase_guards(const struct rh_report_candidate *candidate, struct rh_strbuf *out);
+/* Whether a lock was held on both sides, as seen in the run. */
+bool rh_phrase_shares_lock(const struct rh_report_candidate *candidate);
 
 /* How the race was proved; the candidate must have evidence. */
 void rh_phrase_proof(const struct rh_report_candidate *candidate, struct rh_strbuf *out);

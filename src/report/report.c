@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "report/evidence.h"
+#include "report/groups.h"
 #include "report/renderers.h"
 #include "store/candidates.h"
 
@@ -97,16 +98,32 @@ static void release_sources(struct sources *s)
     rh_map_release(&s->tried);
 }
 
+static const char *describe_threads(const struct sources *s, uint32_t number)
+{
+    return number == NO_CLASS ? ""
+                              : rh_symbols_readable(s->symbols, s->classes.data[number].threads);
+}
+
+static const char *describe_locks(const struct sources *s, uint32_t number,
+                                  const struct rh_sidecar_site *site)
+{
+    return number == NO_CLASS
+               ? ""
+               : rh_symbols_name_locks(s->symbols, s->classes.data[number].locks, site);
+}
+
 /* What the analysis says of two sites; programs that were not analysed have nothing. */
 static void add_analysis(const struct sources *s, struct rh_report *report,
                          struct rh_report_candidate *out)
 {
     uint32_t a = s->class_of[out->first->number];
     uint32_t b = rh_report_has_uninstrumented(out) ? NO_CLASS : s->class_of[out->second->number];
-    out->first_locks = a == NO_CLASS ? "" : s->classes.data[a].locks;
-    out->second_locks = b == NO_CLASS ? "" : s->classes.data[b].locks;
-    out->first_threads = a == NO_CLASS ? "" : s->classes.data[a].threads;
-    out->second_threads = b == NO_CLASS ? "" : s->classes.data[b].threads;
+    out->first_locks = describe_locks(s, a, out->first);
+    out->second_locks = describe_locks(s, b, out->second);
+    out->first_threads = describe_threads(s, a);
+    out->second_threads = describe_threads(s, b);
+    out->places[0] = rh_place_of_site(s->symbols, out->first);
+    out->places[1] = rh_place_of_site(s->symbols, out->second);
     const struct rh_sidecar_group *group =
         a == NO_CLASS || b == NO_CLASS ? NULL : find_group(s, a, b);
     if (!group)
@@ -115,7 +132,7 @@ static void add_analysis(const struct sources *s, struct rh_report *report,
     rh_candidate_explain(group, out->first, out->second, &why);
     out->why = rh_arena_strdup(&report->arena, rh_strbuf_text(&why));
     rh_strbuf_release(&why);
-    out->object = group->object;
+    out->object = rh_symbols_readable(s->symbols, group->object);
     out->score = rh_score_candidate(group->score,
                                     rh_candidate_names_same_member(group, out->first, out->second));
     out->busy_wait = group->flags & RH_GROUP_BUSY_WAIT;
@@ -161,8 +178,14 @@ static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
     out->finding = rh_evidence_describe(&report->arena, s->symbols, out, &finding);
     if (out->verdict == RH_VERDICT_TRUE_RACE && out->tally.crashes > 0)
         out->crash_signal = end.signal;
-    if (rh_report_has_uninstrumented(out))
+    if (rh_report_has_uninstrumented(out)) {
         out->second = rh_evidence_uninstrumented(&report->arena, out);
+        out->places[1] = rh_place_of_site(s->symbols, out->second);
+    }
+    for (int i = 0; i < 2; i++) {
+        bool is_first = (i == 0) == (out->finding->order == RH_ORDER_PRIMARY);
+        rh_place_improve(s->symbols, &out->finding->sides[i].frames, &out->places[!is_first]);
+    }
     return RH_OK;
 }
 
@@ -292,6 +315,8 @@ static enum rh_status load_all(struct sources *s, const struct rh_report_options
     if (status == RH_OK && report->candidates.len > 0)
         qsort(report->candidates.data, report->candidates.len, sizeof *report->candidates.data,
               compare_candidates);
+    if (status == RH_OK)
+        rh_groups_find(report);
     return status;
 }
 
@@ -315,8 +340,13 @@ enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
     report->detector = keep(report, program->detector);
     report->path = keep(report, options->program);
     report->library = keep(report, options->library);
+    report->full = options->full;
+    report->limit = options->limit;
+    report->command = options->command;
     list_programs(&sources, report, program->sidecar, paths);
     sources.symbols = rh_symbols_open(&report->arena, paths);
+    if (options->full)
+        rh_symbols_want_full_names(sources.symbols);
     enum rh_status status = load_all(&sources, options, report);
     rh_symbols_close(sources.symbols);
     release_sources(&sources);

@@ -3,7 +3,8 @@
  * Reports: what the store of runs knows of a program, for people and for tools.
  *
  * How it works: rh_report_load turns a store and the program's sidecar into plain structs, with
- * every stack already in words (report/symbols.h); the renderers have no logic of their own.
+ * every stack already in words (report/symbols/symbols.h); the renderers have no logic of their
+ * own.
  *
  *     struct rh_report report;
  *     status = rh_report_load(runs, sidecar, &options, &report);
@@ -17,7 +18,8 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/vec.h"
-#include "report/symbols.h"
+#include "report/places.h"
+#include "report/symbols/symbols.h"
 #include "store/runs.h"
 #include "store/sidecar_analysis.h"
 
@@ -51,6 +53,10 @@ struct rh_report_finding {
 struct rh_report_candidate {
     uint64_t id;
     const struct rh_sidecar_site *first, *second;
+    struct rh_own_place places[2]; /* of the two, in the program's own source */
+    /* True races of the same two lines are one race: the position in the list of the first of them,
+     * which is shown in full. Of all others, their own position. */
+    size_t leader;
     const char *first_locks, *second_locks; /* that the analysis knows to be held; "" for none */
     const char *first_threads, *second_threads; /* as the analysis names them; "" if it does not */
     const char *why, *object;                   /* or NULL */
@@ -70,6 +76,11 @@ static inline bool rh_report_has_uninstrumented(const struct rh_report_candidate
     return candidate->second->number == RH_RUNS_UNINSTRUMENTED;
 }
 
+/* Options without which `racehive report` would look elsewhere; NULL where the default is used. */
+struct rh_report_command {
+    const char *detector, *store, *symbols;
+};
+
 struct rh_report {
     struct rh_arena arena;
     const char *program, *build_id, *detector;
@@ -82,9 +93,16 @@ struct rh_report {
     /* True races first, then likely false positives, then unknown; by score, then by location. */
     RH_VEC(struct rh_report_candidate) candidates;
     uint64_t by_ground[RH_GROUND_COUNT]; /* of candidate_count */
+    uint64_t races;                      /* true races, those of the same two lines counted once */
+    bool full;    /* every frame of the stacks is wanted, and every name in full */
+    size_t limit; /* races that a text shows in full; 0: all */
+    struct rh_report_command command; /* what the printed next commands must repeat */
 };
 
 struct rh_report_options {
+    bool full;
+    size_t limit;
+    struct rh_report_command command;
     /* List candidates that no run was asked about, as many as bring the list to this length. */
     size_t untried_until;
     const char *program; /* the program's path for symbols; NULL: found beside the sidecar */

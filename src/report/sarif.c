@@ -121,11 +121,11 @@ static void put_location(struct writer *w, const struct rh_symbols_frame *frame)
     }
 }
 
-static struct rh_symbols_frame site_frame(const struct rh_sidecar_site *site)
+static struct rh_symbols_frame place_frame(const struct rh_own_place *place)
 {
-    const struct rh_sidecar_location *at = site->location;
+    const struct rh_sidecar_location *at = place->at;
     return (struct rh_symbols_frame){
-        .function = rh_phrase_function(site),
+        .function = place->function,
         .file = at ? at->file : NULL,
         .line = at ? at->line : 0,
         .column = at ? at->column : 0,
@@ -138,8 +138,8 @@ static void put_sites(struct writer *w, const struct rh_report_candidate *candid
 {
     int main =
         rh_report_has_uninstrumented(candidate) && rh_phrase_site(candidate, 0) != candidate->first;
-    struct rh_symbols_frame first = site_frame(rh_phrase_site(candidate, main));
-    struct rh_symbols_frame second = site_frame(rh_phrase_site(candidate, !main));
+    struct rh_symbols_frame first = place_frame(rh_phrase_place(candidate, main));
+    struct rh_symbols_frame second = place_frame(rh_phrase_place(candidate, !main));
     rh_json_key(&w->json, "locations");
     rh_json_begin_array(&w->json);
     rh_json_begin_object(&w->json);
@@ -151,7 +151,7 @@ static void put_sites(struct writer *w, const struct rh_report_candidate *candid
     rh_json_begin_object(&w->json);
     rh_members_number(&w->json, "id", 1);
     rh_strbuf_add(&w->text, "the other access: ");
-    rh_phrase_access(rh_phrase_site(candidate, !main), &w->text);
+    rh_phrase_access(candidate, !main, &w->text);
     put_location(w, &second);
     rh_json_end_object(&w->json);
     rh_json_end_array(&w->json);
@@ -178,9 +178,11 @@ static void put_flow(struct writer *w, const struct rh_report_candidate *candida
         rh_json_key(&w->json, "location");
         rh_json_begin_object(&w->json);
         if (i == 0)
-            rh_phrase_access(who->site, &w->text);
+            rh_phrase_access(candidate, side, &w->text);
         put_location(w, &who->frames.data[i]);
         rh_json_end_object(&w->json);
+        if (rh_place_is_library(&who->frames.data[i]))
+            rh_members_text(&w->json, "importance", "unimportant");
         rh_members_number(&w->json, "nestingLevel", who->frames.len - 1 - i);
         if (i == 0)
             rh_members_number(&w->json, "executionOrder", (uint64_t)side + 1);

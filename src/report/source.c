@@ -66,6 +66,11 @@ static const char *find_line(const char *text, uint32_t line)
     return text && *text ? text : NULL;
 }
 
+bool rh_source_has(struct rh_source *source, const char *path, uint32_t line)
+{
+    return path && line > 0 && find_line(get_file(source, path), line);
+}
+
 bool rh_source_line(struct rh_source *source, const char *path, uint32_t line, uint32_t column,
                     struct rh_strbuf *text, size_t *caret)
 {

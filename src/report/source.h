@@ -25,6 +25,12 @@ struct rh_source {
 void rh_source_init(struct rh_source *source);
 void rh_source_release(struct rh_source *source);
 
+/* Lines shown before and behind the one that matters. */
+enum { RH_SOURCE_AROUND = 2 };
+
+/* Whether the file is there and has the line. */
+bool rh_source_has(struct rh_source *source, const char *path, uint32_t line);
+
 /*
  * Adds a line, tabs made spaces and other control characters harmless; *caret is how many
  * characters stand before `column`, or RH_SOURCE_NO_CARET. False if there is no such line.

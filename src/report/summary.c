@@ -2,6 +2,7 @@
 /* The verdicts of a program in short, and the verdict table that `racehive run` ends with. */
 #include "report/summary.h"
 
+#include "report/groups.h"
 #include "report/phrases.h"
 #include "report/table.h"
 
@@ -30,16 +31,51 @@ uint64_t rh_summary_count(const struct rh_report *report, enum rh_verdict verdic
 
 void rh_summary_add_counts(const struct rh_report *report, struct rh_strbuf *out)
 {
-    uint64_t races = rh_summary_count(report, RH_VERDICT_TRUE_RACE);
+    uint64_t pairs = rh_summary_count(report, RH_VERDICT_TRUE_RACE), races = report->races;
     uint64_t likely = rh_summary_count(report, RH_VERDICT_LIKELY_FALSE_POSITIVE);
     uint64_t all = report->candidate_count;
-    rh_strbuf_addf(out,
-                   "%" PRIu64 " true %s, %" PRIu64 " likely false %s and %" PRIu64
-                   " unknown of %" PRIu64 " %s",
-                   races, rh_table_choose(races, "race", "races"), likely,
-                   rh_table_choose(likely, "positive", "positives"),
+    rh_strbuf_addf(out, "%" PRIu64 " true %s", races, rh_table_choose(races, "race", "races"));
+    if (pairs != races)
+        rh_strbuf_addf(out, " (%" PRIu64 " pairs of accesses)", pairs);
+    rh_strbuf_addf(out, ", %" PRIu64 " likely false %s and %" PRIu64 " unknown of %" PRIu64 " %s",
+                   likely, rh_table_choose(likely, "positive", "positives"),
                    rh_summary_count(report, RH_VERDICT_UNKNOWN), all,
                    rh_table_choose(all, "candidate", "candidates"));
+}
+
+void rh_summary_add_ends(const struct rh_report *report, struct rh_strbuf *out)
+{
+    const struct rh_runs_totals *totals = &report->totals;
+    if (totals->crashed > 0)
+        rh_strbuf_addf(out, "%" PRIu64 " %s crashed", totals->crashed,
+                       rh_table_choose(totals->crashed, "run", "runs"));
+    if (totals->hung > 0)
+        rh_strbuf_addf(out, "%s%" PRIu64 " %s hung and %s ended", totals->crashed > 0 ? ", " : "",
+                       totals->hung, rh_table_choose(totals->hung, "run", "runs"),
+                       rh_table_choose(totals->hung, "was", "were"));
+}
+
+void rh_summary_add_command(const struct rh_report *report, const char *option,
+                            struct rh_strbuf *out)
+{
+    const struct rh_report_command *command = &report->command;
+    const char *path = report->library ? report->library : report->path;
+    rh_strbuf_add(out, "racehive report ");
+    if (option)
+        rh_strbuf_addf(out, "%s ", option);
+    if (command->detector)
+        rh_strbuf_addf(out, "--detector=%s ", command->detector);
+    if (command->store) {
+        rh_strbuf_add(out, "--store=");
+        rh_strbuf_add_quoted(out, command->store);
+        rh_strbuf_addc(out, ' ');
+    }
+    if (command->symbols) {
+        rh_strbuf_add(out, "--symbols=");
+        rh_strbuf_add_quoted(out, command->symbols);
+        rh_strbuf_addc(out, ' ');
+    }
+    rh_strbuf_add_quoted(out, path ? path : report->program);
 }
 
 void rh_summary_add_rule(struct rh_strbuf *out)
@@ -95,10 +131,11 @@ void rh_summary_print_table(const struct rh_report *report, FILE *out, bool colo
     rh_strbuf_release(&rule);
 }
 
-static void add_side(const struct rh_sidecar_site *site, const struct rh_locations *locations,
-                     struct rh_strbuf *out)
+static void add_side(const struct rh_report_candidate *candidate, int which,
+                     const struct rh_locations *locations, struct rh_strbuf *out)
 {
-    rh_locations_add(locations, site->location, out);
+    const struct rh_sidecar_site *site = which == 0 ? candidate->first : candidate->second;
+    rh_locations_add(locations, candidate->places[which].at, out);
     rh_strbuf_addf(out, " %s", rh_sidecar_access_name(site->access));
 }
 
@@ -106,21 +143,41 @@ void rh_summary_print_line(const struct rh_report_candidate *candidate,
                            const struct rh_locations *locations, FILE *out, bool coloured)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
-    const char *expression =
-        candidate->first->expression ? candidate->first->expression : candidate->second->expression;
+    const char *expression = candidate->places[candidate->places[0].expression ? 0 : 1].expression;
+    if (!expression)
+        expression = candidate->object;
     rh_strbuf_add(&text, "  ");
-    add_side(candidate->first, locations, &text);
+    add_side(candidate, 0, locations, &text);
     if (candidate->first == candidate->second)
         rh_strbuf_add(&text, ", in two threads,");
     else
         rh_strbuf_add(&text, " and ");
     if (candidate->first != candidate->second)
-        add_side(candidate->second, locations, &text);
+        add_side(candidate, 1, locations, &text);
     rh_strbuf_addf(&text, " of %s (%s)", expression ? expression : "the same memory",
                    rh_ground_words(candidate->ground));
     rh_table_print_text(rh_strbuf_text(&text), RH_COLOUR_NONE, out, coloured);
     fputc('\n', out);
     rh_strbuf_release(&text);
+}
+
+/* One line for each race, in as many as fit a screen. */
+static void print_true_races(const struct rh_report *report, const struct rh_locations *locations,
+                             FILE *out, bool coloured)
+{
+    uint64_t shown = 0;
+    if (report->races > 0)
+        fputs("\nTrue races:\n", out);
+    rh_vec_each (const struct rh_report_candidate, it, &report->candidates) {
+        if (!rh_group_leads(report, it))
+            continue;
+        if (report->limit > 0 && shown == report->limit)
+            break;
+        rh_summary_print_line(it, locations, out, coloured);
+        shown++;
+    }
+    if (shown < report->races)
+        fprintf(out, "  \u2026 and %" PRIu64 " more\n", report->races - shown);
 }
 
 void rh_report_print_summary(const struct rh_report *report, FILE *out, bool coloured)
@@ -133,15 +190,14 @@ void rh_report_print_summary(const struct rh_report *report, FILE *out, bool col
     fprintf(out, ": %s, after %" PRIu64 " %s\n", rh_strbuf_text(&counts), report->totals.runs,
             rh_table_choose(report->totals.runs, "run", "runs"));
     rh_summary_print_table(report, out, coloured);
-    if (rh_summary_count(report, RH_VERDICT_TRUE_RACE) > 0)
-        fputs("\nTrue races:\n", out);
-    rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
-        if (it->verdict == RH_VERDICT_TRUE_RACE)
-            rh_summary_print_line(it, &locations, out, coloured);
     rh_strbuf_reset(&counts);
-    const char *path = report->library ? report->library : report->path;
-    rh_strbuf_add_quoted(&counts, path ? path : report->program);
-    fprintf(out, "\nProofs and stacks: racehive report %s (--format=html for a browser)\n",
+    rh_summary_add_ends(report, &counts);
+    if (counts.len > 0)
+        fprintf(out, "\n%s\n", rh_strbuf_text(&counts));
+    print_true_races(report, &locations, out, coloured);
+    rh_strbuf_reset(&counts);
+    rh_summary_add_command(report, NULL, &counts);
+    fprintf(out, "\nProofs and stacks: %s (--format=html for a browser)\n",
             rh_strbuf_text(&counts));
     rh_strbuf_release(&counts);
     rh_locations_release(&locations);

@@ -15,7 +15,14 @@ bool rh_summary_shows(const struct rh_report *report, enum rh_ground ground);
 /* Candidates with a verdict, listed or not. */
 uint64_t rh_summary_count(const struct rh_report *report, enum rh_verdict verdict);
 
-/* "2 true races, 1 likely false positive and 4 unknown of 7 candidates" */
+/* "1 run crashed, 2 runs hung and were ended"; adds nothing if all ended well. */
+void rh_summary_add_ends(const struct rh_report *report, struct rh_strbuf *out);
+
+/* The command that shows this report again, with an option more if there is one. */
+void rh_summary_add_command(const struct rh_report *report, const char *option,
+                            struct rh_strbuf *out);
+
+/* "2 true races (5 pairs of accesses), 1 likely false positive and 4 unknown of 7 candidates" */
 void rh_summary_add_counts(const struct rh_report *report, struct rh_strbuf *out);
 
 /* What a likely false positive is: "A likely false positive has at least 66 runs ..." */

@@ -34,16 +34,20 @@ static void every_verdict_has_its_rows(void **state)
                                .path = "./my prog",
                                .totals = {.runs = 64},
                                .candidate_count = 12,
+                               .races = 2,
                                .by_ground = {[RH_GROUND_CRASH] = 1,
                                              [RH_GROUND_SINGLE_ORDER] = 1,
                                              [RH_GROUND_SYNCHRONISED] = 3,
                                              [RH_GROUND_NOT_TRIED] = 7}};
+    const struct rh_own_place place = {.at = named.location, .expression = named.expression};
     rh_vec_push(&report.candidates, (struct rh_report_candidate){.first = &named,
                                                                  .second = &unnamed,
+                                                                 .places = {place},
                                                                  .verdict = RH_VERDICT_TRUE_RACE,
                                                                  .ground = RH_GROUND_CRASH});
     rh_vec_push(&report.candidates, (struct rh_report_candidate){.first = &unnamed,
                                                                  .second = &unnamed,
+                                                                 .leader = 1,
                                                                  .verdict = RH_VERDICT_TRUE_RACE,
                                                                  .ground = RH_GROUND_SINGLE_ORDER});
     rh_vec_push(&report.candidates,

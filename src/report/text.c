@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports as text for people: each true race with source, stacks, proof and what to try. */
 #include "base/hash.h"
+#include "report/groups.h"
 #include "report/phrases.h"
 #include "report/renderers.h"
 #include "report/source.h"
+#include "report/stacks.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -14,6 +16,7 @@
 struct printer {
     FILE *out;
     bool coloured;
+    bool full;
     struct rh_locations locations;
     struct rh_source source;
     struct rh_strbuf text; /* empty between uses */
@@ -31,15 +34,16 @@ static void flush(struct printer *p, enum rh_colour colour)
     rh_strbuf_reset(&p->text);
 }
 
-static void print_excerpt(struct printer *p, const struct rh_sidecar_location *at)
+static void print_line(struct printer *p, const struct rh_sidecar_location *at, uint32_t line)
 {
+    bool is_access = line == at->line;
     size_t caret;
     char number[16];
-    if (!at || !rh_source_line(&p->source, at->file, at->line, at->column, &p->text, &caret))
+    if (!rh_source_line(&p->source, at->file, line, is_access ? at->column : 0, &p->text, &caret))
         return;
-    snprintf(number, sizeof number, "%6u | ", at->line);
-    print(p, number, RH_COLOUR_DIM);
-    flush(p, RH_COLOUR_NONE);
+    snprintf(number, sizeof number, "%6u | ", line);
+    print(p, number, is_access ? RH_COLOUR_CYAN : RH_COLOUR_DIM);
+    flush(p, is_access ? RH_COLOUR_NONE : RH_COLOUR_DIM);
     if (caret != RH_SOURCE_NO_CARET) {
         fputc('\n', p->out);
         print(p, "       | ", RH_COLOUR_DIM);
@@ -49,17 +53,26 @@ static void print_excerpt(struct printer *p, const struct rh_sidecar_location *a
     fputc('\n', p->out);
 }
 
+/* The line with its access marked, and a few around it. */
+static void print_excerpt(struct printer *p, const struct rh_sidecar_location *at)
+{
+    if (!at || !at->file || !rh_source_has(&p->source, at->file, at->line))
+        return;
+    uint32_t first = at->line > RH_SOURCE_AROUND ? at->line - RH_SOURCE_AROUND : 1;
+    for (uint32_t line = first; line <= at->line + RH_SOURCE_AROUND; line++)
+        print_line(p, at, line);
+}
+
 /* "bank.c:41:7: first: write of 8 bytes to account->balance, in deposit, by T2, holding no lock" */
 static void print_side_head(struct printer *p, const struct rh_report_candidate *candidate,
                             int side)
 {
-    const struct rh_sidecar_site *site = rh_phrase_site(candidate, side);
-    rh_locations_add(&p->locations, site->location, &p->text);
+    rh_locations_add(&p->locations, rh_phrase_place(candidate, side)->at, &p->text);
     rh_strbuf_add(&p->text, ": ");
     flush(p, RH_COLOUR_BOLD);
     print(p, side == 0 ? "first: " : "then: ", RH_COLOUR_CYAN);
-    rh_phrase_access(site, &p->text);
-    rh_strbuf_addf(&p->text, " in %s", rh_phrase_function(site));
+    rh_phrase_access(candidate, side, &p->text);
+    rh_phrase_where(candidate, side, &p->text);
     flush(p, RH_COLOUR_NONE);
     fputc('\n', p->out);
 }
@@ -67,24 +80,28 @@ static void print_side_head(struct printer *p, const struct rh_report_candidate 
 static void print_stack(struct printer *p, const struct rh_report_side *side)
 {
     static const struct rh_table_column columns[3] = {{0}};
+    struct rh_stack stack = RH_VEC_INIT;
     struct rh_table table;
     rh_table_init(&table, columns, sizeof columns / sizeof columns[0]);
-    rh_vec_each (const struct rh_symbols_frame, it, &side->frames) {
-        rh_table_addf(&table, RH_COLOUR_DIM, "       #%td", it - side->frames.data);
-        rh_table_add(&table, it->function ? it->function : "?", RH_COLOUR_NONE);
-        rh_phrase_location(it, &p->locations, &p->text);
-        rh_strbuf_add(&p->text, it->inlined ? ", inlined" : "");
+    rh_stack_fold(side, p->full, &stack);
+    rh_vec_each (const struct rh_stack_line, it, &stack) {
+        const char *function = it->frame ? it->frame->function : "...";
+        rh_table_addf(&table, RH_COLOUR_DIM, "       #%td", it - stack.data);
+        rh_table_add(&table, function ? function : "?", RH_COLOUR_NONE);
+        rh_stack_describe(it, &p->locations, &p->text);
         rh_table_add(&table, rh_strbuf_text(&p->text), RH_COLOUR_NONE);
         rh_strbuf_reset(&p->text);
     }
     rh_table_print(&table, p->out, p->coloured);
     rh_table_release(&table);
+    rh_vec_free(&stack);
 }
 
 static void print_side(struct printer *p, const struct rh_report_candidate *candidate, int side)
 {
     print_side_head(p, candidate, side);
-    print_excerpt(p, rh_phrase_site(candidate, side)->location);
+    if (side == 0 || !rh_phrase_is_one_place(candidate))
+        print_excerpt(p, rh_phrase_place(candidate, side)->at);
     rh_strbuf_add(&p->text, "       by ");
     rh_phrase_thread(candidate, side, &p->text);
     rh_strbuf_add(&p->text, ", holding ");
@@ -111,6 +128,8 @@ static void print_facts(struct printer *p, const struct rh_report_candidate *can
     struct rh_phrase_list advice = RH_VEC_INIT;
     rh_phrase_memory(candidate, &p->text);
     print_fact(p, "memory");
+    rh_phrase_guards(candidate, &p->text);
+    print_fact(p, "order");
     rh_phrase_proof(candidate, &p->text);
     print_fact(p, "proof");
     rh_phrase_runs(candidate, &p->text);
@@ -148,20 +167,38 @@ static void print_race(struct printer *p, const struct rh_report_candidate *cand
     print_facts(p, candidate);
 }
 
-/* Prints a race and, in a line each, the others of the same two lines; counts them all. */
-static void print_lines(struct printer *p, const struct rh_report *report,
-                        const struct rh_report_candidate *race, uint64_t *position, uint64_t count)
+/* Prints a race and, in a line each, its variants: the other pairs of the same two lines. */
+static void print_variants(struct printer *p, const struct rh_report *report,
+                           const struct rh_report_candidate *race)
 {
-    const struct rh_report_candidate *it = race;
-    print_race(p, race, ++*position, count);
-    while ((it = rh_phrase_next_same(report, race, it))) {
+    for (const struct rh_report_candidate *it = race; (it = rh_group_next(report, it));) {
         char id[RH_HASH_HEX_SIZE];
         rh_hash_format(it->id, id);
         rh_phrase_title(it, &p->text);
-        rh_strbuf_addf(&p->text, " (true race %" PRIu64 " of %" PRIu64 ", %s)  %s", ++*position,
-                       count, rh_ground_words(it->ground), id);
-        print_fact(p, "the same lines");
+        rh_strbuf_addf(&p->text, " (%s)  %s", rh_ground_words(it->ground), id);
+        print_fact(p, "variant");
     }
+}
+
+static void print_races(struct printer *p, const struct rh_report *report)
+{
+    uint64_t position = 0;
+    rh_vec_each (const struct rh_report_candidate, it, &report->candidates) {
+        if (!rh_group_leads(report, it))
+            continue;
+        if (report->limit > 0 && position == report->limit)
+            break;
+        print_race(p, it, ++position, report->races);
+        print_variants(p, report, it);
+    }
+    if (position == report->races)
+        return;
+    fprintf(p->out, "\n\u2026 and %" PRIu64 " more true %s: ", report->races - position,
+            rh_table_choose(report->races - position, "race", "races"));
+    rh_summary_add_command(report, "--limit=0", &p->text);
+    rh_strbuf_add(&p->text, " shows all, --format=html as a page to search");
+    flush(p, RH_COLOUR_NONE);
+    fputc('\n', p->out);
 }
 
 /* Suspected races get a line each: a person may see what a detector cannot prove. */
@@ -189,6 +226,11 @@ static void print_head(struct printer *p, const struct rh_report *report)
     fprintf(p->out, "\n%" PRIu64 " %s with %s, build id %s\n", report->totals.runs,
             rh_table_choose(report->totals.runs, "run", "runs"), report->detector,
             report->build_id);
+    rh_summary_add_ends(report, &p->text);
+    if (p->text.len > 0) {
+        flush(p, RH_COLOUR_NONE);
+        fputs("\n", p->out);
+    }
     rh_phrase_losses(report->totals.losses, &p->text);
     if (p->text.len > 0) {
         flush(p, RH_COLOUR_NONE);
@@ -198,14 +240,12 @@ static void print_head(struct printer *p, const struct rh_report *report)
 
 enum rh_status rh_render_text(const struct rh_report *report, FILE *out, bool coloured)
 {
-    struct printer p = {.out = out, .coloured = coloured, .text = RH_STRBUF_INIT};
-    uint64_t count = rh_summary_count(report, RH_VERDICT_TRUE_RACE), position = 0;
+    struct printer p = {
+        .out = out, .coloured = coloured, .full = report->full, .text = RH_STRBUF_INIT};
     rh_locations_init(&p.locations);
     rh_source_init(&p.source);
     print_head(&p, report);
-    rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
-        if (it->verdict == RH_VERDICT_TRUE_RACE && !rh_phrase_is_repeated(report, it))
-            print_lines(&p, report, it, &position, count);
+    print_races(&p, report);
     print_suspected(&p, report);
     rh_summary_print_table(report, out, coloured);
     rh_source_release(&p.source);

@@ -44,16 +44,25 @@ class Text(ReportCase):
         self.assertEqual(self.block("audit"), [
             f"true race 2 of 3: write in deposit and read in audit race on account->balance  {LOCKED}",
             "bank.c:50:3: first: read of 8 bytes of account->balance in audit",
+            "    48 | line 48",
+            "    49 | line 49",
             "    50 | line 50",
             "       |   ^",
+            "    51 | line 51",
+            "    52 | line 52",
             "       by T2, created by T1 (main), holding &bank->lock",
             "       #0  audit  bank.c:50:3",
             "bank.c:41:7: then: write of 8 bytes to account->balance in deposit",
+            "    39 | line 39",
+            "    40 | line 40",
             "    41 |                 x account->balance += n;",
             "       |                     ^",
+            "    42 | line 42",
+            "    43 | line 43",
             "       by T3, created by T1 (main), holding no lock",
             "       #0  deposit  bank.c:41:7",
             "  memory: heap block from bank.c:12",
+            "  order: only the first access is made under a lock (&bank->lock)",
             "  proof: collision: T3 was paused for 12.3 ms before its access, and T2 made its own "
             "meanwhile; nothing orders the two",
             "  runs: raced in 3 of 4 runs that had it as a task, in both orders, by collision in 1",
@@ -94,17 +103,39 @@ class Text(ReportCase):
         os.remove(self.store)
         self.make_runs(self.store, f"{READ_WRITE}:race", *[f"{ITSELF}:race,crash"] * 2,
                        f"{LOCKED}:race", *[f"{LOCKED}:not_seen"] * 9)
-        titles = re.findall(r"^(?:true race \d|  the same lines).*$", self.report(), re.M)
+        titles = re.findall(r"^(?:true race \d|  variant).*$", self.report(), re.M)
         self.assertEqual(titles, [
-            f"true race 1 of 3: write in deposit and read in audit race on account->balance  {LOCKED}",
-            "true race 2 of 3: read in deposit and write in deposit race on account->balance  "
+            f"true race 1 of 2: write in deposit and read in audit race on account->balance  {LOCKED}",
+            "true race 2 of 2: read in deposit and write in deposit race on account->balance  "
             + READ_WRITE,
-            "  the same lines: write in deposit races with itself on account->balance (true race 3 "
-            f"of 3, causes crash)  {ITSELF}"])
+            "  variant: write in deposit races with itself on account->balance (causes crash)  "
+            + ITSELF])
+        self.assertIn("2 true races (3 pairs of accesses), ", self.report())
         page = Page(self.report("--format=html"))
         self.assertEqual([a["id"] for _, a in page.elements if a.get("id", "").startswith("c")
                           and a["id"] != "candidates"],
                          ["c" + LOCKED, "c" + READ_WRITE, "c" + ITSELF])
+
+    def test_the_first_races_and_a_pointer_to_the_rest(self):
+        text = self.report("--limit=1")
+        self.assertEqual(len(re.findall(r"^true race \d", text, re.M)), 1)
+        self.assertIn("\n\u2026 and 2 more true races: racehive report --limit=0 bank shows all, "
+                      "--format=html as a page to search\n", text)
+        self.assertEqual(len(re.findall(r"^true race \d", self.report("--limit=0"), re.M)), 3)
+        self.assertNotIn("more true race", self.report("--limit=3"))
+
+    def test_the_pointer_repeats_the_options(self):
+        self.make_runs(self.path("other.runs"), *self.runs, detector="racechaser")
+        text = self.report("--limit=1", "--store=other.runs", "--detector=racechaser")
+        self.assertIn("racehive report --limit=0 --detector=racechaser --store=other.runs bank "
+                      "shows all", text)
+
+    def test_runs_that_hung_are_said(self):
+        self.assertEqual(self.report().splitlines()[2], "2 runs crashed, 2 runs hung and were ended")
+
+    def test_a_line_that_races_with_itself_is_shown_once(self):
+        lines = self.block("races with itself")
+        self.assertEqual(len([l for l in lines if l.startswith("    41 | ")]), 1)
 
     def test_same_output_twice(self):
         for name in ("text", "json", "sarif", "html"):
@@ -214,7 +245,8 @@ class Json(ReportCase):
         self.assertEqual(self.candidates()[LOCKED]["evidence"]["stacks"],
                          [["deposit bank.c:41", "? libc.so.6", "? libghost.so"],
                           ["audit bank.c:50"]])
-        self.assertIn("       #2  ?        libghost.so\n", self.report())
+        self.assertIn("       #1  ...      2 frames of libraries, from libghost.so\n", self.report())
+        self.assertIn("       #2  ?        libghost.so\n", self.report("--full"))
 
     def test_no_evidence(self):
         candidates = self.candidates()
@@ -323,8 +355,8 @@ class UninstrumentedAccesses(ReportCase):
         self.assertIn("true race 2 of 2: write in deposit and write in unknown code", self.report())
         self.make_runs(self.store, f"{ITSELF}:race")   # with the same write in another thread
         text = self.report()
-        self.assertIn("  the same lines: write in deposit and write in unknown code race on "
-                      "account->balance (true race", text)
+        self.assertIn("  variant: write in deposit and write in unknown code race on "
+                      "account->balance (single order)", text)
         self.assertNotIn("by an unknown thread", text)
 
     def test_watched(self):

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/pairs/internal.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 
 static void describe_thread(const struct rh_pairs_work *w, uint32_t id, struct rh_strbuf *out)
@@ -86,7 +87,7 @@ void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass, struct rh
 static void describe_place(const struct rh_value *v, struct rh_strbuf *out)
 {
     const struct rh_loc *loc = v->loc;
-    while (loc && loc->inlined_at && !loc->line)
+    while (loc && loc->inlined_at && (!loc->line || rh_path_is_system(loc->file)))
         loc = loc->inlined_at;
     if (!loc || !loc->line) {
         rh_strbuf_addf(out, "%s", v->fn ? v->fn->name : "?");

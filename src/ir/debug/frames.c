@@ -72,6 +72,11 @@ void rh_frames_of(struct rh_scopes *scopes, const struct rh_value *inst, struct 
                   LLVMDILocationGetInlinedAt(location));
 }
 
+bool rh_frames_is_library(int distance)
+{
+    return distance >= RH_FRAMES_MAX * MAX_BLOCKS;
+}
+
 int rh_frames_distance(struct rh_scopes *scopes, const struct rh_frames *frames,
                        LLVMMetadataRef scope, LLVMMetadataRef inlined_at)
 {

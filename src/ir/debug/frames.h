@@ -36,6 +36,7 @@ void rh_frames_of(struct rh_scopes *scopes, const struct rh_value *inst, struct 
 
 /* The distance from the instruction to a variable's scope: smaller is nearer, and functions of the
  * C++ library are farthest. -1 if the variable is not in scope there. */
+bool rh_frames_is_library(int distance);
 int rh_frames_distance(struct rh_scopes *scopes, const struct rh_frames *frames,
                        LLVMMetadataRef scope, LLVMMetadataRef inlined_at);
 

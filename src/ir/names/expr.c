@@ -9,6 +9,7 @@
  */
 #include "ir/names/expr.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -72,6 +73,26 @@ static struct rh_member_query move_query(const struct rh_member_query *wanted, i
     return moved;
 }
 
+/* Whether a name in the text is reserved for the implementation: two underscores, or one and a
+ * capital. A program has no such names of its own. */
+static bool is_internal(const char *text)
+{
+    for (const char *at = text; *at; at++) {
+        bool begins = at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
+
+        if (begins && at[0] == '_' && (at[1] == '_' || isupper((unsigned char)at[1])))
+            return true;
+    }
+    return false;
+}
+
+/* What only a library's implementation calls so is the last choice. */
+static void lower_internal(struct rh_expr_text *found, bool is_internal_name)
+{
+    if (found->rank > RH_RANK_INTERNAL && (is_internal_name || is_internal(found->text)))
+        found->rank = RH_RANK_INTERNAL;
+}
+
 /* Tries the variables on the way that are surely meant, or those that once were. */
 static void try_variables(struct rh_expr_query *q, const struct rh_expr_way *way,
                           const struct rh_member_query *wanted, bool is_live,
@@ -90,6 +111,8 @@ static void try_variables(struct rh_expr_query *q, const struct rh_expr_way *way
             continue;
         moved = move_query(wanted, c->offset, c->spread, c->term_count);
         rh_expr_text_compose(&q->e->types, &base, &moved, &found);
+        lower_internal(&found, c->name.distance != RH_DISTANCE_OUTSIDE &&
+                                   rh_frames_is_library(c->name.distance));
         if (is_better(&found, c, best, best_c)) {
             *best = found;
             best_c = c;
@@ -111,6 +134,7 @@ static void try_base(struct rh_expr_query *q, struct rh_expr_way *way,
         wanted->terms[i] = (struct rh_member_term){.scale = way->terms[i].scale, .name = ""};
     moved = move_query(wanted, way->offset, way->spread, way->term_count);
     rh_expr_text_compose(&q->e->types, &base, &moved, &found);
+    lower_internal(&found, false);
     if (found.rank > best->rank || (best->rank == RH_RANK_NONE && found.leaf))
         *best = found;
 }

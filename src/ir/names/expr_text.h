@@ -29,8 +29,9 @@ struct rh_base {
 /* How much a text says. */
 enum rh_rank {
     RH_RANK_NONE,
-    RH_RANK_TYPE,  /* a member, but not whose: `(struct item).next` */
-    RH_RANK_VAGUE, /* something that holds the memory */
+    RH_RANK_TYPE,     /* a member, but not whose: `(struct item).next` */
+    RH_RANK_INTERNAL, /* in names that only a library's implementation has: `*__mutex` */
+    RH_RANK_VAGUE,    /* something that holds the memory */
     RH_RANK_EXACT,
 };
 

@@ -18,6 +18,9 @@
  * A location without a line still says which function it is of, inlined or not; only lines of that
  * function are taken. Of an instruction without a location only the function that holds it is
  * known: steps 2 to 4 then take the outermost line of what they find, which lies in that function.
+ * If the function is of a header of the system (std::thread's, which calls the program's lambda), a
+ * line of the program's own source says more: those are looked for first, and the outermost of them
+ * is taken.
  */
 #include "ir/graph/cfg.h"
 #include "ir/read/snapshot.h"
@@ -25,6 +28,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/path.h"
 
 struct search {
     struct rh_snapshot *s;
@@ -33,7 +37,19 @@ struct search {
     const struct rh_loc
         *default_loc; /* where the function is, near; NULL until needed, or unknown */
     bool has_default;
+    bool wants_own; /* only lines of the program's own source will do */
 };
+
+/* The outermost location that is not in a header of the system; NULL if all are. */
+static const struct rh_loc *find_own(const struct rh_loc *loc)
+{
+    const struct rh_loc *own = NULL;
+
+    for (; loc; loc = loc->inlined_at)
+        if (loc->line && !rh_path_is_system(loc->file))
+            own = loc;
+    return own;
+}
 
 static bool is_same_function(const struct rh_loc *a, const struct rh_loc *b)
 {
@@ -46,9 +62,11 @@ static bool has_line(const struct rh_value *v)
 }
 
 /* Has the instruction a line that `inst` may borrow? */
-static bool lends_line(const struct rh_value *v, const struct rh_value *inst)
+static bool lends_line(const struct search *search, const struct rh_value *v,
+                       const struct rh_value *inst)
 {
-    return has_line(v) && (!inst->loc || is_same_function(v->loc, inst->loc));
+    return has_line(v) && (!inst->loc || is_same_function(v->loc, inst->loc)) &&
+           (!search->wants_own || find_own(v->loc));
 }
 
 /* --- what uses the value --- */
@@ -58,7 +76,8 @@ static bool lends_line(const struct rh_value *v, const struct rh_value *inst)
 
 /* Of the users of all[from..to) the first in the order of the code that lends its line; the users
  * without a line are appended to the list. */
-static const struct rh_value *find_user_among(const struct rh_value *inst,
+static const struct rh_value *find_user_among(const struct search *search,
+                                              const struct rh_value *inst,
                                               const struct rh_value **all, size_t from, size_t to,
                                               size_t *count)
 {
@@ -68,7 +87,7 @@ static const struct rh_value *find_user_among(const struct rh_value *inst,
         for (uint32_t u = 0; u < all[i]->user_count; u++) {
             const struct rh_value *user = all[i]->users[u];
 
-            if (lends_line(user, inst) && (!first || user->id < first->id))
+            if (lends_line(search, user, inst) && (!first || user->id < first->id))
                 first = user;
             if (user->kind == RH_VALUE_INST && !has_line(user) && *count < MAX_USED)
                 all[(*count)++] = user;
@@ -77,7 +96,7 @@ static const struct rh_value *find_user_among(const struct rh_value *inst,
     return first;
 }
 
-static const struct rh_value *find_user(const struct rh_value *inst)
+static const struct rh_value *find_user(const struct search *search, const struct rh_value *inst)
 {
     const struct rh_value *all[MAX_USED] = {inst}, *found = NULL;
     size_t from = 0, count = 1;
@@ -85,7 +104,7 @@ static const struct rh_value *find_user(const struct rh_value *inst)
     while (from < count && !found) {
         size_t to = count;
 
-        found = find_user_among(inst, all, from, to, &count);
+        found = find_user_among(search, inst, all, from, to, &count);
         from = to;
     }
     return found;
@@ -94,12 +113,13 @@ static const struct rh_value *find_user(const struct rh_value *inst)
 /* --- the code around it --- */
 
 /* The last before `inst` that lends its line, or else the first behind it. */
-static const struct rh_value *find_neighbour(const struct rh_value *inst)
+static const struct rh_value *find_neighbour(const struct search *search,
+                                             const struct rh_value *inst)
 {
     const struct rh_value *last = NULL;
 
     for (const struct rh_value *v = inst->block->first; v; v = v->next) {
-        if (lends_line(v, inst))
+        if (lends_line(search, v, inst))
             last = v;
         if (last && v->id >= inst->id)
             break;
@@ -118,17 +138,18 @@ static const struct rh_value *find_in_dominators(struct search *search, const st
         return NULL;
     while (!last && (block = rh_cfg_idom(search->cfg, block)))
         for (const struct rh_value *v = block->first; v; v = v->next)
-            if (lends_line(v, inst))
+            if (lends_line(search, v, inst))
                 last = v;
     return last;
 }
 
-static const struct rh_value *find_in_block(const struct rh_block *block,
+static const struct rh_value *find_in_block(const struct search *search,
+                                            const struct rh_block *block,
                                             const struct rh_value *inst)
 {
     const struct rh_value *v = block->first;
 
-    while (v && !lends_line(v, inst))
+    while (v && !lends_line(search, v, inst))
         v = v->next;
     return v;
 }
@@ -151,7 +172,7 @@ static const struct rh_value *find_following(struct search *search, const struct
                 continue;
             seen[next->id] = true;
             queue[count++] = next;
-            found = find_in_block(next, inst);
+            found = find_in_block(search, next, inst);
         }
     }
     free(queue);
@@ -222,6 +243,33 @@ static bool touches_memory(const struct rh_value *inst)
            inst->op == RH_OP_FENCE || rh_ir_pointer(inst);
 }
 
+/* The code around it: before it, in the blocks above, in those that may follow. */
+static const struct rh_value *find_around(struct search *search, const struct rh_value *inst)
+{
+    const struct rh_value *other = find_neighbour(search, inst);
+
+    if (!other)
+        other = find_in_dominators(search, inst);
+    if (!other)
+        other = find_following(search, inst);
+    return other;
+}
+
+/* The line of the program's own source for code of which only a function of the system is known. */
+static const struct rh_loc *find_own_line(struct search *search, const struct rh_value *inst)
+{
+    const struct rh_value *other;
+
+    if (inst->loc || !rh_path_is_system(search->fn->loc->file))
+        return NULL;
+    search->wants_own = true;
+    other = find_user(search, inst);
+    if (!other)
+        other = find_around(search, inst);
+    search->wants_own = false;
+    return other ? find_own(other->loc) : NULL;
+}
+
 static const struct rh_loc *find_line(struct search *search, const struct rh_value *inst)
 {
     const struct rh_value *other;
@@ -229,14 +277,13 @@ static const struct rh_loc *find_line(struct search *search, const struct rh_val
 
     if (!search->fn->loc)
         return find_function(search, inst); /* nothing in it has a location */
-    other = find_user(inst);
+    loc = find_own_line(search, inst);
+    if (loc)
+        return mark_near(search->s, loc);
+    other = find_user(search, inst);
     if (other)
         return mark_near(search->s, other->loc);
-    other = find_neighbour(inst);
-    if (!other)
-        other = find_in_dominators(search, inst);
-    if (!other)
-        other = find_following(search, inst);
+    other = find_around(search, inst);
     if (!other)
         return inst->loc && inst->loc->line ? inst->loc : find_function(search, inst);
     loc = other->loc;

@@ -17,13 +17,15 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "racehive/control.h"
+#include "store/sidecar.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* A frame of a stack; inlined functions have frames of their own. Strings may be NULL. */
 struct rh_symbols_frame {
-    const char *function; /* demangled */
+    const char *function; /* demangled, short unless full names are wanted */
+    const char *linkage;  /* as the linker sees it, where that is known */
     const char *file;
     uint32_t line, column;
     const char *image; /* name of a library, NULL for the program itself */
@@ -54,5 +56,21 @@ const char *rh_symbols_variable(struct rh_symbols *symbols, const struct rh_imag
 
 /* The name in the source's words of what the linker sees; as it is, if it is not a C++ name. */
 const char *rh_symbols_demangle(struct rh_symbols *symbols, const char *linkage);
+
+/* A function's name for a sentence, without parameters; `linkage` may be NULL. */
+const char *rh_symbols_name_function(struct rh_symbols *symbols, const char *name,
+                                     const char *linkage);
+
+/* A text of the analysis with no mangled name in it; NULL stays NULL. */
+const char *rh_symbols_readable(struct rh_symbols *symbols, const char *text);
+
+/* Locks of the analysis as the source of the site has them. */
+const char *rh_symbols_name_locks(struct rh_symbols *symbols, const char *locks,
+                                  const struct rh_sidecar_site *site);
+
+/* Names are short (report/symbols/names.h) unless this was called. */
+void rh_symbols_want_full_names(struct rh_symbols *symbols);
+
+struct rh_arena *rh_symbols_arena(struct rh_symbols *symbols);
 
 #endif

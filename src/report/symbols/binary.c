@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An ELF file of a process with its symbol tables and debug information: see binary.h. */
-#include "report/binary.h"
+#include "report/symbols/binary.h"
 
 #include "base/path.h"
 #include "base/strbuf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What debug information says of an address: see dwarf.h. */
-#include "report/dwarf.h"
+#include "report/symbols/dwarf.h"
 
 #include <dwarf.h>
 #include <string.h>

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names for places, offline: see symbols.h. */
-#include "report/symbols.h"
+#include "report/symbols/symbols.h"
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "report/binary.h"
-#include "report/dwarf.h"
+#include "report/symbols/binary.h"
+#include "report/symbols/dwarf.h"
+#include "report/symbols/names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The C++ runtime's own, which is the reference for all others; its interface is plain C. */
-extern char *__cxa_demangle(const char *name, char *buffer, size_t *size, int *status);
 
 /* One image, as far as it was found. */
 struct image {
@@ -28,6 +26,7 @@ struct rh_symbols {
     struct rh_arena *arena;
     const char *const *programs;
     struct rh_strmap images; /* by build id and path */
+    bool full_names;
 };
 
 struct rh_symbols *rh_symbols_open(struct rh_arena *arena, const char *const *programs)
@@ -118,21 +117,74 @@ static struct image *get_image(struct rh_symbols *symbols, const struct rh_image
     return image;
 }
 
-const char *rh_symbols_demangle(struct rh_symbols *symbols, const char *linkage)
+void rh_symbols_want_full_names(struct rh_symbols *symbols)
 {
-    int failed;
-    char *name =
-        strncmp(linkage, "_Z", 2) == 0 ? __cxa_demangle(linkage, NULL, NULL, &failed) : NULL;
-    const char *copy = rh_arena_strdup(symbols->arena, name ? name : linkage);
-    free(name);
+    symbols->full_names = true;
+}
+
+struct rh_arena *rh_symbols_arena(struct rh_symbols *symbols)
+{
+    return symbols->arena;
+}
+
+/* A copy of a heap string, which is freed. */
+static const char *keep(struct rh_symbols *symbols, char *text)
+{
+    const char *copy = rh_arena_strdup(symbols->arena, text);
+    free(text);
     return copy;
 }
 
+const char *rh_symbols_demangle(struct rh_symbols *symbols, const char *linkage)
+{
+    char *full = rh_names_demangle(linkage);
+    if (!full)
+        return rh_arena_strdup(symbols->arena, linkage);
+    if (symbols->full_names)
+        return keep(symbols, full);
+    const char *name = keep(symbols, rh_names_shorten(full));
+    free(full);
+    return name;
+}
+
+const char *rh_symbols_name_function(struct rh_symbols *symbols, const char *name,
+                                     const char *linkage)
+{
+    char *full = linkage ? rh_names_demangle(linkage) : NULL;
+    if (!full)
+        return name;
+    if (symbols->full_names)
+        return keep(symbols, full);
+    const char *brief = keep(symbols, rh_names_shorten_function(full));
+    free(full);
+    return brief;
+}
+
+const char *rh_symbols_readable(struct rh_symbols *symbols, const char *text)
+{
+    return text ? keep(symbols, rh_names_readable(text)) : NULL;
+}
+
+const char *rh_symbols_name_locks(struct rh_symbols *symbols, const char *locks,
+                                  const struct rh_sidecar_site *site)
+{
+    const char *linkage = site->location ? site->location->linkage : site->function->linkage;
+    return keep(symbols, rh_names_locks(locks, linkage));
+}
+
+/* What the demangler does not know keeps the name that debug information has. */
 static const char *choose_name(struct rh_symbols *symbols, const char *name, const char *linkage)
 {
-    if (linkage && strncmp(linkage, "_Z", 2) == 0)
-        return rh_symbols_demangle(symbols, linkage);
-    return name ? rh_arena_strdup(symbols->arena, name) : NULL;
+    char *full = linkage ? rh_names_demangle(linkage) : NULL;
+    if (!full)
+        return name ? rh_arena_strdup(symbols->arena, name) : linkage;
+    free(full);
+    return rh_symbols_demangle(symbols, linkage);
+}
+
+static const char *copy_linkage(struct rh_symbols *symbols, const char *linkage)
+{
+    return linkage ? rh_arena_strdup(symbols->arena, linkage) : NULL;
 }
 
 /* Adds what debug information knows; false if that is nothing. */
@@ -144,6 +196,7 @@ static bool add_described(struct rh_symbols *symbols, const struct image *image,
     rh_vec_each (const struct rh_dwarf_frame, it, &found)
         rh_vec_push(frames, (struct rh_symbols_frame){
                                 .function = choose_name(symbols, it->name, it->linkage),
+                                .linkage = copy_linkage(symbols, it->linkage),
                                 .file = it->file,
                                 .line = it->line,
                                 .column = it->column,
@@ -167,6 +220,7 @@ void rh_symbols_add_frames(struct rh_symbols *symbols, const struct rh_image_nam
     const struct rh_binary_symbol *symbol = rh_binary_find(&image->binary.functions, address);
     rh_vec_push(frames, (struct rh_symbols_frame){
                             .function = symbol ? rh_symbols_demangle(symbols, symbol->name) : NULL,
+                            .linkage = symbol ? copy_linkage(symbols, symbol->name) : NULL,
                             .image = image->name,
                         });
 }
@@ -174,7 +228,7 @@ void rh_symbols_add_frames(struct rh_symbols *symbols, const struct rh_image_nam
 /* The optimiser may split a variable into parts; readers know it by the name of the whole. */
 static const char *name_variable(struct rh_symbols *symbols, const char *linkage)
 {
-    const char *name = rh_symbols_demangle(symbols, linkage);
+    const char *name = rh_symbols_readable(symbols, linkage);
     const char *piece = strstr(name, " [clone ");
     return piece ? rh_arena_strndup(symbols->arena, name, (size_t)(piece - name)) : name;
 }

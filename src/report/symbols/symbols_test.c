@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names for places, against libraries that are compiled on the spot in several ways. */
-#include "report/symbols.h"
+#include "report/symbols/symbols.h"
 
 #include "base/fs.h"
 #include "base/testing.h"
-#include "report/binary.h"
+#include "report/symbols/binary.h"
 
 #include <string.h>
 
 #define BUILD_ID "\x11\x22\x33\x44\x55\x66\x77\x88"
-#define SOURCES  RH_SOURCE_DIR "/src/report/testdata/"
+#define SOURCES  RH_SOURCE_DIR "/src/report/symbols/testdata/"
 
 static void run(const char *const *argv)
 {
