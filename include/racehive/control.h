@@ -373,7 +373,7 @@ struct rh_shared {
     _Atomic uint32_t benign; /* races left out because an annotation says they are meant */
     _Atomic uint64_t hook_ns, pause_ns; /* spent so far, as far as it is known */
     _Atomic uint64_t losses[RH_LOSS_COUNT];
-    _Atomic uint32_t finding_count; /* places taken in `findings`, never more than it has */
+    _Atomic uint32_t finding_count; /* slots taken in `findings`, never more than it has */
     _Atomic uint32_t site_count;    /* sites of the images in `keyed` */
     struct rh_keyed_image keyed[RH_MAX_KEYED];
     struct rh_image_name images[RH_MAX_IMAGES];

@@ -343,8 +343,8 @@ static void *pause_at_write(void *thread)
 static uint32_t count_waiting(void)
 {
     uint32_t count = 0;
-    for (int i = 0; i < PLACES; i++)
-        count += atomic_load(&places[i].state) % PLACE_STATES == PLACE_WAITING;
+    for (int i = 0; i < SLOTS; i++)
+        count += atomic_load(&slots[i].state) % SLOT_STATES == SLOT_WAITING;
     return count;
 }
 

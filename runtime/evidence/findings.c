@@ -129,21 +129,21 @@ static uintptr_t meeting_point(const struct rt_finding *f)
     return f->first->address > f->second->address ? f->first->address : f->second->address;
 }
 
-/* A place among the findings, or NULL. */
-static struct rh_finding *take_place(struct rh_shared *shared)
+/* A slot for one more finding, or NULL. */
+static struct rh_finding *take_slot(struct rh_shared *shared)
 {
     uint32_t at = atomic_load(&shared->finding_count);
     do {
         if (at >= RH_MAX_FINDINGS)
             return NULL;
     } while (!atomic_compare_exchange_weak(&shared->finding_count, &at, at + 1));
-    struct rh_finding *place = &shared->findings[at];
-    return rt_sys_make_present(place, sizeof *place) ? place : NULL;
+    struct rh_finding *slot = &shared->findings[at];
+    return rt_sys_make_present(slot, sizeof *slot) ? slot : NULL;
 }
 
 static void keep(struct rh_shared *shared, const struct rt_finding *f)
 {
-    struct rh_finding *finding = take_place(shared);
+    struct rh_finding *finding = take_slot(shared);
     if (!finding) {
         rt_lose(RH_LOSS_FINDING);
         return;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holding a thread before an access: see pause.h. */
+/* Pauses a thread before an access: see pause.h. */
 #include "evidence/pause.h"
 
 #include "budget.h"
 #include "sys.h"
 
-enum { PLACES = 16 };
+enum { SLOTS = 16 };
 
 _Atomic uint64_t rt_moment;
 
-/* A place goes FREE -> TAKEN -> WAITING, and then either back to FREE, by its thread when nobody
- * came or it was RELEASED, or to MET, by the comer, who frees it when he has read it. */
-enum { PLACE_FREE, PLACE_TAKEN, PLACE_WAITING, PLACE_MET, PLACE_RELEASED, PLACE_STATES = 8 };
+/* A slot goes FREE -> TAKEN -> WAITING. Its thread sets it back to FREE if the pause times out or
+ * is RELEASED. A thread that collides sets it to MET, reads it, and then sets it to FREE. */
+enum { SLOT_FREE, SLOT_TAKEN, SLOT_WAITING, SLOT_MET, SLOT_RELEASED, SLOT_STATES = 8 };
 
-struct place {
+struct slot {
     /* What the paused thread waits on. While it waits, the count of pauses stands above the state:
      * the same number is the same pause, with the same contents. */
     _Atomic uint32_t state;
@@ -25,31 +25,31 @@ struct place {
     struct rt_witness witness;
 };
 
-static struct place places[PLACES];
+static struct slot slots[SLOTS];
 static _Atomic uint32_t paused; /* threads that wait, or are about to */
 
-static struct place *take_place(void)
+static struct slot *take_slot(void)
 {
-    for (int i = 0; i < PLACES; i++) {
-        uint32_t free = PLACE_FREE;
-        if (atomic_compare_exchange_strong(&places[i].state, &free, PLACE_TAKEN))
-            return &places[i];
+    for (int i = 0; i < SLOTS; i++) {
+        uint32_t free = SLOT_FREE;
+        if (atomic_compare_exchange_strong(&slots[i].state, &free, SLOT_TAKEN))
+            return &slots[i];
     }
     return NULL;
 }
 
 /* The wait may end early: only the state and the clock count. */
-static void wait_for(struct place *place, uint32_t waiting, int64_t end)
+static void wait_for(struct slot *slot, uint32_t waiting, int64_t end)
 {
-    while (atomic_load(&place->state) == waiting) {
+    while (atomic_load(&slot->state) == waiting) {
         int64_t left = end - rt_sys_monotonic_ns();
         if (left <= 0)
             return;
-        rt_sys_futex_wait(&place->state, waiting, left);
+        rt_sys_futex_wait(&slot->state, waiting, left);
     }
 }
 
-/* The comer goes first, as far as there is time. */
+/* The thread that collided goes first, as far as there is time. */
 static void give_head_start(int64_t until, int64_t head_start_ns)
 {
     _Atomic uint32_t never = 0;
@@ -58,20 +58,20 @@ static void give_head_start(int64_t until, int64_t head_start_ns)
         rt_sys_futex_wait(&never, 0, left < head_start_ns ? left : head_start_ns);
 }
 
-/* Of the time that is paid for, the end is for the head start. */
-static enum rt_pause_end wait_at(struct rt_thread *self, struct place *place, int64_t until,
+/* The last part of the time that is paid for is kept for the head start. */
+static enum rt_pause_end wait_at(struct rt_thread *self, struct slot *slot, int64_t until,
                                  int64_t head_start_ns)
 {
-    uint32_t waiting = ++place->pauses * PLACE_STATES + PLACE_WAITING;
-    uint32_t released = waiting - PLACE_WAITING + PLACE_RELEASED;
+    uint32_t waiting = ++slot->pauses * SLOT_STATES + SLOT_WAITING;
+    uint32_t released = waiting - SLOT_WAITING + SLOT_RELEASED;
     self->paused = true;
-    place->since_ns = rt_sys_monotonic_ns();
+    slot->since_ns = rt_sys_monotonic_ns();
     atomic_fetch_add(&paused, 1);
     atomic_fetch_add(&rt_memory_live, 1); /* a block that is freed meanwhile is met in its length */
-    atomic_store(&place->state, waiting);
-    wait_for(place, waiting, until - head_start_ns);
-    bool alone = atomic_compare_exchange_strong(&place->state, &waiting, PLACE_FREE) ||
-                 atomic_compare_exchange_strong(&place->state, &released, PLACE_FREE);
+    atomic_store(&slot->state, waiting);
+    wait_for(slot, waiting, until - head_start_ns);
+    bool alone = atomic_compare_exchange_strong(&slot->state, &waiting, SLOT_FREE) ||
+                 atomic_compare_exchange_strong(&slot->state, &released, SLOT_FREE);
     atomic_fetch_sub(&rt_memory_live, 1);
     atomic_fetch_sub(&paused, 1);
     if (alone)
@@ -88,58 +88,57 @@ enum rt_pause_end rt_pause(struct rt_thread *self, uint32_t task, enum rt_side s
     if (!rt_budget_pause_begin((uint64_t)us * 1000 + (uint64_t)head_start_ns, &until))
         return RT_PAUSE_REFUSED;
     enum rt_pause_end end = RT_PAUSE_REFUSED;
-    struct place *place = take_place();
-    if (place) {
-        place->task = task;
-        place->side = side;
-        place->began = atomic_fetch_add(&rt_moment, 1);
-        rt_witness_take(self, a, &place->witness);
+    struct slot *slot = take_slot();
+    if (slot) {
+        slot->task = task;
+        slot->side = side;
+        slot->began = atomic_fetch_add(&rt_moment, 1);
+        rt_witness_take(self, a, &slot->witness);
         uint64_t signals = rt_signals_block();
-        end = wait_at(self, place, until, head_start_ns);
+        end = wait_at(self, slot, until, head_start_ns);
         rt_signals_restore(signals);
     }
     rt_budget_pause_end();
     return end;
 }
 
-static bool matches(const struct place *place, const struct rt_thread *self, uint32_t task,
+static bool matches(const struct slot *slot, const struct rt_thread *self, uint32_t task,
                     uint32_t side, const struct rt_access *a, uint64_t limit)
 {
-    return place->task == task && place->side == side && place->began < limit &&
-           place->witness.thread != self->id &&
-           rt_overlaps(place->witness.address, place->witness.size, a->address, a->size);
+    return slot->task == task && slot->side == side && slot->began < limit &&
+           slot->witness.thread != self->id &&
+           rt_overlaps(slot->witness.address, slot->witness.size, a->address, a->size);
 }
 
-/* The place is taken over only if it is the same pause that was looked at, so what was read of it
+/* Takes a slot over only if it still holds the pause that was looked at: then what was read of it
  * is true, and its thread has not gone on. */
-static bool take_over(struct place *place, const struct rt_thread *self, uint32_t task,
-                      uint32_t side, const struct rt_access *a, uint64_t limit,
-                      struct rt_meeting *meeting)
+static bool take_over(struct slot *slot, const struct rt_thread *self, uint32_t task, uint32_t side,
+                      const struct rt_access *a, uint64_t limit, struct rt_meeting *meeting)
 {
-    uint32_t state = atomic_load(&place->state);
-    if (state % PLACE_STATES != PLACE_WAITING || !matches(place, self, task, side, a, limit) ||
-        !atomic_compare_exchange_strong(&place->state, &state, PLACE_MET))
+    uint32_t state = atomic_load(&slot->state);
+    if (state % SLOT_STATES != SLOT_WAITING || !matches(slot, self, task, side, a, limit) ||
+        !atomic_compare_exchange_strong(&slot->state, &state, SLOT_MET))
         return false;
-    rt_sys_futex_wake(&place->state, 1);
-    rt_witness_copy(&meeting->paused, &place->witness);
-    meeting->paused_us = (uint32_t)((rt_sys_monotonic_ns() - place->since_ns) / 1000);
-    atomic_store(&place->state, PLACE_FREE);
+    rt_sys_futex_wake(&slot->state, 1);
+    rt_witness_copy(&meeting->paused, &slot->witness);
+    meeting->paused_us = (uint32_t)((rt_sys_monotonic_ns() - slot->since_ns) / 1000);
+    atomic_store(&slot->state, SLOT_FREE);
     return true;
 }
 
-/* What was read is of one pause if it was under way before and after. */
-static bool look_at(const struct place *place, const struct rt_thread *self,
+/* What was read belongs to one pause if the same pause was under way before and after. */
+static bool look_at(const struct slot *slot, const struct rt_thread *self,
                     const struct rt_access *a, bool writes, struct rt_meeting *meeting)
 {
-    uint32_t state = atomic_load(&place->state);
-    if (state % PLACE_STATES != PLACE_WAITING || place->task != RT_PAUSE_AMBUSH ||
-        !(writes || place->side == RT_SIDE_SECOND) ||
-        !matches(place, self, RT_PAUSE_AMBUSH, place->side, a, RT_ANY_MOMENT))
+    uint32_t state = atomic_load(&slot->state);
+    if (state % SLOT_STATES != SLOT_WAITING || slot->task != RT_PAUSE_AMBUSH ||
+        !(writes || slot->side == RT_SIDE_SECOND) ||
+        !matches(slot, self, RT_PAUSE_AMBUSH, slot->side, a, RT_ANY_MOMENT))
         return false;
-    rt_witness_copy(&meeting->paused, &place->witness);
-    int64_t since_ns = place->since_ns;
+    rt_witness_copy(&meeting->paused, &slot->witness);
+    int64_t since_ns = slot->since_ns;
     atomic_thread_fence(memory_order_acquire);
-    if (atomic_load(&place->state) != state)
+    if (atomic_load(&slot->state) != state)
         return false;
     meeting->paused_us = (uint32_t)((rt_sys_monotonic_ns() - since_ns) / 1000);
     return true;
@@ -148,8 +147,8 @@ static bool look_at(const struct place *place, const struct rt_thread *self,
 bool rt_pause_meet_ambush(const struct rt_thread *self, const struct rt_access *a, bool writes,
                           uint32_t *at, struct rt_meeting *meeting)
 {
-    while (*at < PLACES)
-        if (look_at(&places[(*at)++], self, a, writes, meeting))
+    while (*at < SLOTS)
+        if (look_at(&slots[(*at)++], self, a, writes, meeting))
             return true;
     return false;
 }
@@ -159,27 +158,27 @@ bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side sid
 {
     if (rt_likely(!atomic_load_explicit(&paused, memory_order_relaxed)))
         return false;
-    for (int i = 0; i < PLACES; i++)
-        if (take_over(&places[i], self, task, side, a, limit, meeting))
+    for (int i = 0; i < SLOTS; i++)
+        if (take_over(&slots[i], self, task, side, a, limit, meeting))
             return true;
     return false;
 }
 
 void rt_pause_release_all(void)
 {
-    for (int i = 0; i < PLACES; i++) {
-        uint32_t state = atomic_load(&places[i].state);
-        if (state % PLACE_STATES == PLACE_WAITING &&
-            atomic_compare_exchange_strong(&places[i].state, &state,
-                                           state - PLACE_WAITING + PLACE_RELEASED))
-            rt_sys_futex_wake(&places[i].state, 1);
+    for (int i = 0; i < SLOTS; i++) {
+        uint32_t state = atomic_load(&slots[i].state);
+        if (state % SLOT_STATES == SLOT_WAITING &&
+            atomic_compare_exchange_strong(&slots[i].state, &state,
+                                           state - SLOT_WAITING + SLOT_RELEASED))
+            rt_sys_futex_wake(&slots[i].state, 1);
     }
 }
 
 void rt_pause_after_fork(void)
 {
-    for (int i = 0; i < PLACES; i++)
-        atomic_store(&places[i].state, PLACE_FREE);
+    for (int i = 0; i < SLOTS; i++)
+        atomic_store(&slots[i].state, SLOT_FREE);
     atomic_fetch_sub(&rt_memory_live, atomic_exchange(&paused, 0));
     rt_budget_after_fork();
 }

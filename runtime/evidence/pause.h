@@ -2,15 +2,14 @@
 /*
  * Pausing a thread before an access, and meeting a paused one: collisions.
  *
- * How it works: a paused thread publishes its access in a place of a small table and waits. It
- * performs no acquire meanwhile, not in a signal handler either, since signals are blocked, and the
- * thread that comes to a conflicting access performs none between its hook and that access. So
- * nothing orders the two, whatever synchronisation the program uses, seen by us or not. The thread
- * that comes takes the place over, and with it the witness. In the hook after an atomic only a
+ * How it works: a paused thread publishes its access in a slot of a small table and waits. It
+ * performs no acquire meanwhile, not even in a signal handler, since signals are blocked. Another
+ * thread that makes a conflicting access performs none between its hook and that access. So nothing
+ * orders the two, whatever synchronisation the program uses, seen by us or not: they collide. The
+ * second thread takes the slot over, and with it the witness. In the hook after an atomic only a
  * pause that began before the atomic counts: its thread has acquired nothing since then, but one
- * that paused later may have acquired from the atomic. The paused thread goes on a moment later, so
- * that its own access is the second. While no thread is paused, one that comes looks at one
- * counter.
+ * that paused later may have acquired from the atomic. The paused thread goes on a little later, so
+ * that its own access comes second. While no thread is paused, a hook reads one counter.
  */
 #ifndef RH_RUNTIME_PAUSE_H
 #define RH_RUNTIME_PAUSE_H
@@ -34,9 +33,9 @@ enum rt_side { RT_SIDE_FIRST, RT_SIDE_SECOND };
 enum { RT_PAUSE_AMBUSH = RH_MAX_TASKS };
 
 enum rt_pause_end {
-    RT_PAUSE_REFUSED,   /* the budget does not allow it, or there is no place */
-    RT_PAUSE_TIMED_OUT, /* nobody came */
-    RT_PAUSE_MET,       /* the comer has told of it */
+    RT_PAUSE_REFUSED,   /* the budget does not allow it, or no slot is free */
+    RT_PAUSE_TIMED_OUT, /* no thread collided */
+    RT_PAUSE_MET,       /* a thread collided, and has reported it */
 };
 
 /* Pauses the calling thread before its access, which is of this side of a task, for at most `us`.
@@ -54,13 +53,13 @@ struct rt_meeting {
 RT_HIDDEN bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side paused,
                              const struct rt_access *a, uint64_t limit, struct rt_meeting *meeting);
 
-/* The next thread in ambush, from place *at on, whose access conflicts. It stays where it is, so
+/* The next thread in ambush, from slot *at on, whose access conflicts. It stays where it is, so
  * that others can collide with it, too: what proves the race is that both were before their
  * accesses at the moment of this call. Start with *at = 0. */
 RT_HIDDEN bool rt_pause_meet_ambush(const struct rt_thread *self, const struct rt_access *a,
                                     bool writes, uint32_t *at, struct rt_meeting *meeting);
 
-/* Lets everybody go; in a child after fork, forgets those who are not there. */
+/* Ends all pauses; in a child after fork, forgets those of threads that are not there. */
 RT_HIDDEN void rt_pause_release_all(void);
 RT_HIDDEN void rt_pause_after_fork(void);
 

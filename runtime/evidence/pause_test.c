@@ -81,8 +81,8 @@ static void finish(struct holder *h)
 static uint32_t count_waiting(void)
 {
     uint32_t count = 0;
-    for (int i = 0; i < PLACES; i++)
-        count += atomic_load(&places[i].state) % PLACE_STATES == PLACE_WAITING;
+    for (int i = 0; i < SLOTS; i++)
+        count += atomic_load(&slots[i].state) % SLOT_STATES == SLOT_WAITING;
     return count;
 }
 
@@ -105,8 +105,8 @@ static int check_nothing_left(void **state)
 {
     (void)state;
     atomic_store(&is_refusing, false);
-    for (int i = 0; i < PLACES; i++)
-        if (atomic_load(&places[i].state) != PLACE_FREE)
+    for (int i = 0; i < SLOTS; i++)
+        if (atomic_load(&slots[i].state) != SLOT_FREE)
             return -1;
     return atomic_load(&paused) || atomic_load(&rt_memory_live) || atomic_load(&begun) ? -1 : 0;
 }
@@ -195,32 +195,32 @@ static void test_budget_refuses(void **state)
     assert_false(h.self->paused);
 }
 
-/* As many as there are places; the next one does not wait, and each is met by whom it concerns. */
-static void test_all_places(void **state)
+/* As many as there are slots; the next one does not wait, and each is met by whom it concerns. */
+static void test_all_slots(void **state)
 {
     (void)state;
-    static struct holder holders[PLACES];
+    static struct holder holders[SLOTS];
     struct holder more = usual_holder();
-    for (uint32_t i = 0; i < PLACES; i++) {
+    for (uint32_t i = 0; i < SLOTS; i++) {
         holders[i] = usual_holder();
         holders[i].self = &fakes[i % FAKES];
         holders[i].access = access_at(0x1000 + i * 8, 8);
         start(&holders[i]);
     }
-    await_waiting(PLACES);
+    await_waiting(SLOTS);
     start(&more);
     finish(&more);
     assert_int_equal(more.end, RT_PAUSE_REFUSED);
-    for (uint32_t i = 0; i < PLACES; i += 2) {
+    for (uint32_t i = 0; i < SLOTS; i += 2) {
         struct rt_thread comer = {.id = 1000};
         struct rt_access a = access_at(0x1000 + i * 8, 1);
         struct rt_meeting meeting;
         assert_true(rt_pause_meet(&comer, 3, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting));
         assert_int_equal(meeting.paused.address, 0x1000 + i * 8);
     }
-    await_waiting(PLACES / 2);
+    await_waiting(SLOTS / 2);
     rt_pause_release_all();
-    for (uint32_t i = 0; i < PLACES; i++) {
+    for (uint32_t i = 0; i < SLOTS; i++) {
         finish(&holders[i]);
         assert_int_equal(holders[i].end, i % 2 ? RT_PAUSE_TIMED_OUT : RT_PAUSE_MET);
     }
@@ -429,7 +429,7 @@ int main(void)
         CASE(test_met),
         CASE(test_who_does_not_meet),
         CASE(test_budget_refuses),
-        CASE(test_all_places),
+        CASE(test_all_slots),
         CASE(test_signals_wait_for_its_end),
         CASE(test_all_collide_with_an_ambush),
         CASE(test_two_reads_do_not_collide),
