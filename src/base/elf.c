@@ -164,6 +164,14 @@ static char *find_in_notes(const struct rh_elf *elf, uint64_t at, uint64_t end, 
     return NULL;
 }
 
+enum rh_status rh_elf_check_build_id(const char *text)
+{
+    size_t digits = strspn(text, "0123456789abcdef");
+    if (digits < 4 || text[digits] != '\0')
+        return rh_fail(RH_ERR_INPUT, "'%s' is not a build id", text);
+    return RH_OK;
+}
+
 char *rh_elf_build_id(const struct rh_elf *elf)
 {
     Elf64_Ehdr header;

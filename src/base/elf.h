@@ -27,6 +27,10 @@ bool rh_elf_has_section(const struct rh_elf *elf, const char *name);
 /* The build id in lower-case hexadecimal as a heap string, NULL if there is none. */
 char *rh_elf_build_id(const struct rh_elf *elf);
 
+/* RH_ERR_INPUT unless the text can be a build id: lower-case hexadecimal, two bytes or more. Paths
+ * are made of it. */
+enum rh_status rh_elf_check_build_id(const char *text);
+
 /* Whether it has a table of symbols: without one, nothing is known of what it needs. */
 bool rh_elf_has_symbols(const struct rh_elf *elf);
 

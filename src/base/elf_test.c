@@ -171,9 +171,22 @@ static void flipped_bytes_never_crash_the_reader(void **state)
     assert_in_range(found, 1, ROUNDS - 1);
 }
 
+static void build_ids_are_hexadecimal(void **state)
+{
+    (void)state;
+    assert_int_equal(rh_elf_check_build_id("00ff"), RH_OK);
+    assert_int_equal(rh_elf_check_build_id(own_build_id), RH_OK);
+    static const char *const bad[] = {"", "00f", "00FF", "../x", "00ff/", "00fg", " 00ff"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(rh_elf_check_build_id(bad[i]), RH_ERR_INPUT);
+        assert_non_null(strstr(rh_error_text(), "is not a build id"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(build_ids_are_hexadecimal),
         cmocka_unit_test(this_program_is_understood),
         SCRATCH_TEST(made_up_files_are_understood),
         cmocka_unit_test(what_this_program_needs_is_found),

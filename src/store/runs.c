@@ -2,6 +2,7 @@
 /* Makes, opens and checks stores of runs: a file is written only once it is known to be ours. */
 #include "store/runs.h"
 
+#include "base/elf.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "store/runs_internal.h"
@@ -32,11 +33,10 @@ static const char **meta_member(struct rh_runs_program *program, size_t at)
 
 enum rh_status rh_runs_default_path(const char *build_id, const char *detector, char **path)
 {
-    size_t digits = strspn(build_id, "0123456789abcdef");
-    if (digits == 0 || build_id[digits] != '\0')
-        return rh_fail(RH_ERR_INPUT, "'%s' is not a build id", build_id);
     char *data;
-    enum rh_status status = rh_path_user_data(&data);
+    enum rh_status status = rh_elf_check_build_id(build_id);
+    if (status == RH_OK)
+        status = rh_path_user_data(&data);
     if (status != RH_OK)
         return status;
     *path = rh_format("%s/runs/%s-%s.runs", data, build_id, detector);

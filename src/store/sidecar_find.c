@@ -66,11 +66,10 @@ static enum rh_status inspect_program(const char *path, struct program *program)
  */
 static enum rh_status path_by_build_id(const char *build_id, char **path)
 {
-    size_t digits = strspn(build_id, "0123456789abcdef");
-    if (digits < 4 || build_id[digits] != '\0')
-        return rh_fail(RH_ERR_INPUT, "'%s' is not a build id", build_id);
     char *data;
-    enum rh_status status = rh_path_user_data(&data);
+    enum rh_status status = rh_elf_check_build_id(build_id);
+    if (status == RH_OK)
+        status = rh_path_user_data(&data);
     if (status != RH_OK)
         return status;
     *path = rh_format("%s/by-build-id/%.2s/%s%s", data, build_id, build_id + 2, RH_SIDECAR_SUFFIX);
