@@ -14,9 +14,9 @@ __asm__(".pushsection " RH_NOTE_SECTION ",\"a\",@note\n"
         "\t.long 9, 4, 1\n"
         "\t.asciz \"Racehive\"\n"
         "\t.balign 4\n"
-        "\t.long 3\n"
+        "\t.long 4\n"
         "\t.popsection\n");
-_Static_assert(RH_IMAGE_VERSION == 3, "the note above repeats it");
+_Static_assert(RH_IMAGE_VERSION == 4, "the note above repeats it");
 
 #define HIDDEN __attribute__((visibility("hidden")))
 

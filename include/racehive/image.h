@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define RH_IMAGE_MAGIC   0x56494852u /* "RHIV" */
-#define RH_IMAGE_VERSION 3u
+#define RH_IMAGE_VERSION 4u
 /* The ELF note by which tools know an instrumented image. */
 #define RH_NOTE_SECTION ".note.racehive"
 
@@ -52,9 +52,10 @@ enum rh_site_flags {
 struct rh_site_record {
     uint32_t size;  /* bytes; 0 when RH_SITE_SIZED */
     int32_t offset; /* of its address from the key's address */
-    uint8_t access; /* enum rh_access_kind */
-    uint8_t order;  /* C11 memory order of an atomic: enum rh_memory_order */
-    uint16_t flags; /* enum rh_site_flags */
+    uint8_t access : 4; /* enum rh_access_kind */
+    uint8_t order : 4;  /* C11 memory order of an atomic: enum rh_memory_order */
+    uint8_t flags;      /* enum rh_site_flags */
+    uint16_t kin;       /* the same for sites that name the same member or variable; 0: none */
 };
 _Static_assert(sizeof(struct rh_site_record) == 12, "packed for size: there are 100,000s");
 

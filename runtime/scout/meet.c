@@ -4,6 +4,7 @@
 
 #include "evidence/depot.h"
 #include "evidence/findings.h"
+#include "scout/kin.h"
 #include "scout/sites.h"
 #include "shared.h"
 
@@ -50,8 +51,11 @@ static enum rt_met note(uint32_t first, uint32_t second, bool is_ordered, bool s
 
 static void tell_sites(uint32_t first, uint32_t second, enum rt_scout_news news)
 {
-    rt_scout_sites_news(rh_site_name_of(first), news);
-    rt_scout_sites_news(rh_site_name_of(second), news);
+    struct rh_site_name names[] = {rh_site_name_of(first), rh_site_name_of(second)};
+    rt_scout_sites_news(names[0], news);
+    rt_scout_sites_news(names[1], news);
+    if (news != RT_SCOUT_MET)
+        rt_kin_link(rt_scout_sites_kin(names[0]), rt_scout_sites_kin(names[1]));
 }
 
 bool rt_meet_collided(uint32_t first, uint32_t second)

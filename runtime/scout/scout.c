@@ -10,6 +10,7 @@
 #include "opaque.h"
 #include "options.h"
 #include "scout/ambush.h"
+#include "scout/kin.h"
 #include "scout/meet.h"
 #include "scout/recent.h"
 #include "scout/sites.h"
@@ -40,13 +41,16 @@ static bool is_plain(uint8_t kind)
 /* Slices of the budget. */
 enum { LEAST_SLICE_NS = 1000000, REGULAR_SLICE_NS = 4000000, MOST_SLICE_NS = 50000000 };
 enum { AMBUSHES = 8 }; /* in one window */
+enum { LONGEST_NS = 100000000 }; /* that one is open: others wait for their turn */
 
 static struct rt_lock lock; /* of what follows; never taken in a hook */
 static bool is_open;
 static bool is_silent;          /* and no site is on at all */
 static _Atomic bool is_started; /* there has been a window */
 static uint32_t serial;
-static _Atomic uint32_t asked_for; /* enum rt_scout_ambush: a thread waits for a window, and why */
+static enum rt_scout_width width; /* of the window */
+static int64_t opened_ns;
+static _Atomic uint32_t asked_for; /* a thread waits for a window: its access' kin and why */
 static _Atomic int32_t turns;      /* ambushes that this window may have yet */
 static _Atomic bool may_be_asked;  /* there is enough of the budget for a window */
 
@@ -58,11 +62,12 @@ static bool take_turn(void)
 }
 
 /* True if one will be opened. */
-static bool ask_for_window(enum rt_scout_ambush why)
+static bool ask_for_window(enum rt_scout_ambush why, uint16_t kin)
 {
-    uint32_t nobody = RT_AMBUSH_NO;
+    uint32_t nobody = 0;
     if (!atomic_load_explicit(&may_be_asked, memory_order_relaxed) ||
-        atomic_load(&rt_budget_alarm) || !atomic_compare_exchange_strong(&asked_for, &nobody, why))
+        atomic_load(&rt_budget_alarm) ||
+        !atomic_compare_exchange_strong(&asked_for, &nobody, (uint32_t)kin << 16 | why))
         return false;
     rt_service_wake();
     return true;
@@ -222,6 +227,11 @@ static bool is_on_stack(const struct rt_thread *self, uintptr_t address)
     return address >= self->stack_low && address < self->stack_high;
 }
 
+static uint16_t kin_of(const struct rt_access *a)
+{
+    return a->image->sites[a->site].kin;
+}
+
 /* What comes after a rare access is mostly as rare: of all that, one is enough for some time. In a
  * window a few accesses are made to wait. Between two, an access that is made now and then has
  * one opened for itself. */
@@ -233,7 +243,7 @@ static void lie_in_ambush(struct rt_thread *self, const struct rt_access *a, boo
     struct rt_scout *mine = share_of(self);
     uint16_t now = rt_scout_sites_now();
     enum rt_scout_ambush why = rt_scout_sites_wants_ambush(a, is_rare && mine->last_rare != now);
-    if (why == RT_AMBUSH_NO || (w ? !take_turn() : !ask_for_window(why)))
+    if (why == RT_AMBUSH_NO || (w ? !take_turn() : !ask_for_window(why, kin_of(a))))
         return;
     if (why == RT_AMBUSH_RARE)
         mine->last_rare = now;
@@ -306,8 +316,10 @@ void rt_scout_gone(struct rt_thread *self, const struct rt_access *a, uintptr_t 
 
 /* --- windows --- */
 
-static void open_window(uint64_t slice_ns, enum rt_scout_width width)
+static void open_window(uint64_t slice_ns, enum rt_scout_width wanted)
 {
+    width = wanted;
+    opened_ns = rt_sys_monotonic_ns();
     rt_sync_need();
     atomic_fetch_add(&rt_memory_live, 1);
     atomic_store(&rt_hook_scout_window, ++serial);
@@ -329,6 +341,19 @@ static void close_window(void)
     atomic_store(&rt_hook_scout_window, 0);
     atomic_fetch_sub(&rt_memory_live, 1);
     rt_sync_done();
+}
+
+static uint64_t age(void)
+{
+    return (uint64_t)(rt_sys_monotonic_ns() - opened_ns);
+}
+
+/* `is_over`: its slice is. One that ends with something left could have been for more kin. */
+static void end_window(bool is_over)
+{
+    if (width == RT_SCOUT_NARROW)
+        rt_kin_lasted(is_over ? age() : UINT64_MAX);
+    close_window();
 }
 
 /* The budget is spent: nothing is left on that a later window could be asked by. */
@@ -394,11 +419,22 @@ void rt_scout_thread_begin(struct rt_thread *self)
     rt_unlock(&lock);
 }
 
-/* Who races with a rare access may be anybody. Of a promising one, partners are known; others are
- * looked for when there is enough of the budget. */
-static enum rt_scout_width width_for(enum rt_scout_ambush why)
+/* Who races with a rare access may be anybody, but is mostly of its kin: by turns, one and the
+ * other. */
+static void open_for_one(uint32_t asked)
 {
-    return why == RT_AMBUSH_RARE || may_open(REGULAR_SLICE_NS) ? RT_SCOUT_WIDE : RT_SCOUT_NARROW;
+    uint16_t kin = (uint16_t)(asked >> 16);
+    bool is_narrow = kin && (serial % 2 || !may_open(REGULAR_SLICE_NS));
+    if (is_narrow)
+        rt_scout_sites_choose_kin(kin);
+    open_window(slice_for_one(), is_narrow ? RT_SCOUT_NARROW : RT_SCOUT_WIDE);
+}
+
+/* Most windows are for some kin; the others find out which sites run, and who meets whom. */
+static void open_regular(void)
+{
+    bool is_narrow = serial % 4 && rt_scout_sites_choose_kin(0);
+    open_window(next_slice(), is_narrow ? RT_SCOUT_NARROW : RT_SCOUT_USUAL);
 }
 
 void rt_scout_tick(void)
@@ -411,15 +447,14 @@ void rt_scout_tick(void)
                    atomic_load(&rt_budget_alarm);
     if (atomic_exchange(&rt_scout_sites_worn, false))
         rt_scout_sites_retire();
-    if (is_open && (is_over || is_idle()))
-        close_window();
+    if (is_open && (is_over || is_idle() || age() > LONGEST_NS))
+        end_window(is_over);
     else if (!is_open && !is_silent && atomic_load(&rt_budget_alarm))
         fall_silent();
-    else if (!is_open && asked_for)
-        open_window(slice_for_one(), width_for(atomic_exchange(&asked_for, RT_AMBUSH_NO)));
+    else if (!is_open && atomic_load(&asked_for))
+        open_for_one(atomic_exchange(&asked_for, 0));
     else if (!is_open && may_open(REGULAR_SLICE_NS))
-        open_window(next_slice(),
-                    rt_scout_sites_have_promise() && serial % 4 ? RT_SCOUT_NARROW : RT_SCOUT_USUAL);
+        open_regular();
     if (!is_open)
         atomic_store(&may_be_asked, may_open(LEAST_SLICE_NS));
     rt_unlock(&lock);
@@ -461,5 +496,5 @@ bool rt_scout_start(size_t offset)
 {
     share_offset = offset;
     rt_clocks_of = clocks_of;
-    return rt_clocks_start() && rt_recent_start() && rt_depot_start();
+    return rt_clocks_start() && rt_recent_start() && rt_depot_start() && rt_kin_start();
 }

@@ -5,6 +5,7 @@
 #include "budget.h"
 #include "opaque.h"
 #include "options.h"
+#include "scout/kin.h"
 #include "service.h"
 #include "shared.h"
 #include "sys.h"
@@ -44,6 +45,7 @@ struct site {
     uint16_t visits; /* since it was armed */
     uint16_t slots;  /* of the threads that came, a bit each */
     uint16_t last;   /* when it was last visited, or armed; see now */
+    uint16_t kin;
     uint8_t flags, seen;
     uint8_t wish;     /* enum rh_scout_wish */
     uint8_t sleep;    /* windows until its turn comes again */
@@ -55,7 +57,6 @@ struct site {
 static struct site *sites_of[IMAGES];
 static _Atomic bool is_open;      /* the window */
 static enum rt_scout_width width; /* and what it is for */
-static _Atomic bool has_promise;  /* there are promising sites */
 static _Atomic uint16_t now;      /* time in NOW_NS, as the runtime's own thread goes by */
 static uint64_t luck;             /* another in each run */
 
@@ -113,10 +114,10 @@ static uint32_t limit_of(const struct site *s)
     uint32_t limit = (uint32_t)rt_options.scout_visits;
     if (!atomic_load_explicit(&is_open, memory_order_relaxed))
         return CLOSED_VISITS;
-    if (s->wish == RH_SCOUT_KNOWN && !(s->seen & IS_PROMISING))
-        return KNOWN_VISITS;
-    if (s->seen & IS_PROMISING)
+    if (width == RT_SCOUT_NARROW || s->seen & IS_PROMISING)
         limit *= PROMISE_TIMES;
+    else if (s->wish == RH_SCOUT_KNOWN)
+        return KNOWN_VISITS;
     else if (is_lone(s))
         limit *= LONE_TIMES;
     return limit < UINT16_MAX ? limit : UINT16_MAX;
@@ -212,16 +213,14 @@ void rt_scout_sites_news(struct rh_site_name name, enum rt_scout_news news)
     struct site *s = find(name);
     if (s && s->wish == RH_SCOUT_KNOWN && news == RT_SCOUT_PROMISING)
         news = RT_SCOUT_MET; /* a later run may be told otherwise */
-    if (!s || (s->seen & means[news]) == means[news])
-        return;
-    s->seen |= means[news];
-    if (news != RT_SCOUT_MET)
-        atomic_store_explicit(&has_promise, true, memory_order_relaxed);
+    if (s && (s->seen & means[news]) != means[news])
+        s->seen |= means[news];
 }
 
-bool rt_scout_sites_have_promise(void)
+uint16_t rt_scout_sites_kin(struct rh_site_name name)
 {
-    return atomic_load(&has_promise);
+    const struct site *s = find(name);
+    return s ? s->kin : 0;
 }
 
 bool rt_scout_sites_wants_witness(const struct rt_access *a)
@@ -255,10 +254,11 @@ static bool make_sites(struct rt_image *image)
         uint64_t at = index_of((struct rh_site_name){image->number, s});
         if (at < RH_SCOUT_SITES)
             sites[s].wish = page->wishes[at];
-        if (sites[s].wish == RH_SCOUT_FOCUS) {
+        if (sites[s].wish == RH_SCOUT_FOCUS)
             sites[s].seen = IS_PROMISING;
-            atomic_store(&has_promise, true);
-        }
+        sites[s].kin = image->image->sites[s].kin;
+        if (sites[s].kin)
+            rt_kin_add(sites[s].kin);
     }
     __atomic_store_n(&sites_of[image->number], sites, __ATOMIC_RELEASE);
     return true;
@@ -317,7 +317,7 @@ static void arm(struct site *s)
 
 static bool comes_on(struct site *s)
 {
-    if (!is_plain_and(s, IS_OFF) || (width == RT_SCOUT_NARROW && !(s->seen & IS_PROMISING)))
+    if (!is_plain_and(s, IS_OFF) || (width == RT_SCOUT_NARROW && !rt_kin_is_chosen(s->kin)))
         return false;
     if (s->sleep && width == RT_SCOUT_USUAL) {
         s->sleep--;
@@ -372,6 +372,37 @@ static bool comes_for_company(struct site *s)
     arm(s);
     return true;
 }
+
+/* --- kin --- */
+
+static void learn(const struct rt_image *image, const struct site *sites)
+{
+    for (uint32_t i = 0; i < image->site_count; i++) {
+        uint8_t access = image->image->sites[i].access;
+        bool writes = access != RH_ACCESS_READ && access != RH_ACCESS_ATOMIC_READ;
+        if (sites[i].kin && (sites[i].slots || sites[i].seen & IS_PROMISING))
+            rt_kin_learn(sites[i].kin, &(struct rt_kin){.slots = sites[i].slots,
+                                                        .writes = writes,
+                                                        .is_promising =
+                                                            sites[i].seen & IS_PROMISING});
+    }
+}
+
+bool rt_scout_sites_choose_kin(uint16_t for_one)
+{
+    int64_t began = rt_sys_thread_ns();
+    rt_kin_clear();
+    for (uint32_t i = 0; !for_one && i < rt_image_count() && i < IMAGES; i++) {
+        const struct rt_image *image = rt_image_at(i);
+        if (image && image->image && sites_of[i])
+            learn(image, sites_of[i]);
+    }
+    bool good = rt_kin_choose(for_one);
+    rt_meter_charge(RT_METER_KEYS, (uint64_t)(rt_sys_thread_ns() - began));
+    return good;
+}
+
+/* --- windows --- */
 
 /* What orders threads comes first, and what of it cannot be switched on leaves order unseen. */
 void rt_scout_sites_open(enum rt_scout_width wanted)

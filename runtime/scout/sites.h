@@ -8,8 +8,8 @@
  * next window opens, a site that met another thread comes back at once; one that brought nothing
  * stays away for more and more windows. A site that a window hardly saw stays on when it closes:
  * when it runs at last, it is *rare*, and may ask for a window of its own. One that met another
- * without a common lock is *promising*: some windows are for such sites alone. What earlier runs
- * have shown comes with the run as wishes (racehive/control.h).
+ * without a common lock is *promising*: its kin has more turns in windows for a few kin alone
+ * (kin.h). What earlier runs have shown comes with the run as wishes (racehive/control.h).
  *
  * Visits are counted without atomic operations: a lost one does not matter.
  */
@@ -42,14 +42,16 @@ enum rt_scout_ambush { RT_AMBUSH_NO, RT_AMBUSH_RARE, RT_AMBUSH_PROMISING };
 RT_HIDDEN enum rt_scout_ambush rt_scout_sites_wants_ambush(const struct rt_access *a, bool is_rare);
 RT_HIDDEN void rt_scout_sites_ambushed(const struct rt_access *a);
 
+RT_HIDDEN uint16_t rt_scout_sites_kin(struct rh_site_name name);
+
 /* Which sites a window is for. */
 enum rt_scout_width {
-    RT_SCOUT_NARROW, /* promising ones */
+    RT_SCOUT_NARROW, /* those of the kin that were chosen (kin.h) */
     RT_SCOUT_USUAL,  /* all but those that brought nothing lately */
     RT_SCOUT_WIDE,   /* all */
 };
-/* There are sites for a narrow window. */
-RT_HIDDEN bool rt_scout_sites_have_promise(void);
+/* Chooses the kin for a narrow window (rt_kin_choose). */
+RT_HIDDEN bool rt_scout_sites_choose_kin(uint16_t for_one);
 
 /* All in one batch per image; not in hooks, and never two at once. */
 RT_HIDDEN void rt_scout_sites_open(enum rt_scout_width width);

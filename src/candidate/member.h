@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The member that an expression ends in: `hits` of `c->stats.hits[i]`. Of length 0 if it ends in
  * none (`*p`, `count`), or is NULL. */
@@ -18,5 +19,10 @@ struct rh_member {
 struct rh_member rh_member_of(const char *expression);
 /* Do both name a member, and the same? */
 bool rh_member_same(const char *a, const char *b);
+
+/* The kin of a site: a hash of the member, or else of the variable, that its expression ends in.
+ * Sites of one kin are likely to touch the same memory: `it->flags`, `item->flags` and
+ * `items[i].flags`; `count` and `count[i]`. 0 if the expression names nothing. */
+uint16_t rh_member_kin(const char *expression);
 
 #endif

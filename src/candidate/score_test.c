@@ -57,6 +57,19 @@ static void scores_are_sums_within_bounds(void **state)
     assert_int_equal(rh_score_candidate(90, true), RH_SCORE_MAX);
 }
 
+static void kin_share_the_last_name(void **state)
+{
+    (void)state;
+    assert_int_equal(rh_member_kin("it->flags"), rh_member_kin("items[i].flags"));
+    assert_int_equal(rh_member_kin("c->stats.hits"), rh_member_kin("hits[x[2]][...]"));
+    assert_int_equal(rh_member_kin("*p"), rh_member_kin("p[4]"));
+    assert_int_not_equal(rh_member_kin("it->flags"), rh_member_kin("it->flag"));
+    assert_int_not_equal(rh_member_kin("count"), 0);
+    assert_int_equal(rh_member_kin(""), 0);
+    assert_int_equal(rh_member_kin("?"), 0);
+    assert_int_equal(rh_member_kin(NULL), 0);
+}
+
 static void assert_group_text(uint32_t reasons, const char *expected)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
@@ -86,6 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_members),
         cmocka_unit_test(members_are_the_same_by_name_and_depth),
+        cmocka_unit_test(kin_share_the_last_name),
         cmocka_unit_test(scores_are_sums_within_bounds),
         cmocka_unit_test(scores_are_explained),
     };

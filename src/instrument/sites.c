@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "candidate/member.h"
 #include "instrument/gates.h"
 #include "ir/names/expr.h"
 
@@ -121,6 +122,7 @@ static void add_site(struct collector *c, const struct rh_access *a, uint32_t ke
                    .flags = a->flags},
         .expression = name_access(c, a),
     };
+    site.record.kin = rh_member_kin(site.expression);
     site.fingerprint = fingerprint_of(&site);
     rh_vec_push(&c->out->sites, site);
 }

@@ -22,7 +22,7 @@ MAY_USE = {
     "src/candidate": ("src/base",),
     "src/ir": ("src/base", "racehive"),
     "src/analysis": ("src/base", "src/candidate", "src/ir", "racehive"),
-    "src/instrument": ("src/base", "src/ir", "src/analysis", "racehive"),
+    "src/instrument": ("src/base", "src/candidate", "src/ir", "src/analysis", "racehive"),
     "src/driver": ("src/base",),
     "src/store": ("src/base", "src/candidate", "racehive"),
     "src/linkstep": ("src/base", "src/candidate", "src/ir", "src/analysis", "src/instrument",
