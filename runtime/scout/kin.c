@@ -14,7 +14,7 @@ static struct {
 } *table;
 
 static uint16_t *order; /* the turns: all that are there, at random */
-static uint32_t count;
+static uint32_t kin_count;
 static uint32_t wanted = 4; /* in a window */
 static uint64_t luck;
 
@@ -35,17 +35,17 @@ void rt_kin_add(uint16_t kin)
     if (table[kin].is_there)
         return;
     table[kin].is_there = true;
-    uint32_t at = rt_random_below(&luck, count + 1);
-    order[count] = order[at];
+    uint32_t at = rt_random_below(&luck, kin_count + 1);
+    order[kin_count] = order[at];
     order[at] = kin;
-    count++;
+    kin_count++;
 }
 
 /* --- what is known --- */
 
 void rt_kin_clear(void)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < kin_count; i++) {
         table[order[i]].known = (struct rt_kin){0};
         table[order[i]].is_chosen = false;
     }
@@ -106,8 +106,8 @@ static void choose_linked(uint16_t kin)
 static uint32_t take_turns(uint32_t *turn, bool (*qualifies)(uint16_t), uint32_t most)
 {
     uint32_t taken = 0;
-    for (uint32_t i = 0; i < count && taken < most; i++) {
-        uint16_t kin = order[(*turn)++ % count];
+    for (uint32_t i = 0; i < kin_count && taken < most; i++) {
+        uint16_t kin = order[(*turn)++ % kin_count];
         if (table[kin].is_chosen || !qualifies(kin))
             continue;
         table[kin].is_chosen = true;

@@ -14,7 +14,7 @@ struct entry {
     _Atomic uintptr_t granule; /* looked at without the lock, too */
     struct rt_recent cells[RT_RECENT_CELLS];
 };
-_Static_assert(sizeof(struct entry) == 64, "one line");
+_Static_assert(sizeof(struct entry) == 128, "two lines");
 
 static struct entry *entries;
 _Atomic uint64_t rt_recent_busy;
@@ -74,19 +74,24 @@ static void clear(struct entry *e)
         e->cells[i].epoch = 0;
 }
 
-/* The place of a new access. */
+/* The cell of a new access. */
 static struct rt_recent *choose(struct entry *e, const struct rt_recent *access)
 {
-    struct rt_recent *free = NULL;
+    struct rt_recent *free = NULL, *own_read = NULL;
     for (uint32_t i = 0; i < RT_RECENT_CELLS; i++) {
         struct rt_recent *cell = &e->cells[i];
-        if (!cell->epoch)
+        if (!cell->epoch) {
             free = cell;
-        else if (cell->slot == access->slot && cell->bytes == access->bytes &&
-                 cell->is_write == access->is_write && cell->is_atomic == access->is_atomic)
-            return cell;
+        } else if (cell->slot == access->slot) {
+            if (cell->site == access->site && cell->bytes == access->bytes)
+                return cell;
+            if (!cell->is_write)
+                own_read = cell;
+        }
     }
-    return free ? free : &e->cells[(access->epoch + access->site) % RT_RECENT_CELLS];
+    return free ? free
+           : own_read ? own_read
+                      : &e->cells[(access->epoch + access->site) % RT_RECENT_CELLS];
 }
 
 static uint32_t copy_conflicts(const struct entry *e, const struct rt_recent *access,

@@ -4,8 +4,10 @@
  * finds those of other threads that it may race with.
  *
  * How it works: a granule has one entry, found by a hash of its address; another granule that falls
- * on the same entry takes it over. An entry holds three accesses: one of the same thread to the
- * same bytes is replaced by its successor, else a free place or any is taken. What is lost makes a
+ * on the same entry takes it over. An entry holds seven accesses, so that one that comes meets the
+ * different sites where others have been, and not the last of them alone. An access at the same
+ * site by the same thread is replaced by its successor, else a free cell is taken, else a read of
+ * the same thread, which others of it may stand for, else any. What is lost makes a
  * race unseen, nothing is ever made up: an entry is read and written under a lock of its own, which
  * is only tried for, and everything is of one window; entries of earlier windows are empty. When
  * memory is given back, its entries are cleared.
@@ -27,9 +29,9 @@ struct rt_recent {
     uint8_t is_atomic : 1;
     uint8_t bytes; /* of the granule, a bit each */
 };
-_Static_assert(sizeof(struct rt_recent) == 16, "three of them and the entry's head fill a line");
+_Static_assert(sizeof(struct rt_recent) == 16, "seven of them and the entry's head fill two lines");
 
-enum { RT_RECENT_CELLS = 3, RT_GRANULE = 8 };
+enum { RT_RECENT_CELLS = 7, RT_GRANULE = 8 };
 
 RT_HIDDEN bool rt_recent_start(void);
 

@@ -108,11 +108,33 @@ static void test_looking_without_entering(void **state)
 static void test_successor_replaces(void **state)
 {
     (void)state;
-    struct rt_recent latest = {0};
-    for (int i = 0; i < 10; i++)
-        visit(GRANULE, latest = plain(1, true, 0x0f));
+    struct rt_recent access = plain(1, true, 0x0f);
+    for (int i = 0; i < 10; i++, access.epoch++)
+        visit(GRANULE, access);
     assert_int_equal(visit(GRANULE, plain(2, false, 0x01)), 1);
-    assert_int_equal(others[0].site, latest.site);
+    assert_int_equal(others[0].site, access.site);
+    assert_int_equal(others[0].epoch, 10);
+}
+
+/* One that comes meets all sites where another thread has been. */
+static void test_sites_are_kept(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RT_RECENT_CELLS; i++)
+        visit(GRANULE, plain(1, false, 0x0f));
+    assert_int_equal(visit(GRANULE, plain(2, true, 0x01)), RT_RECENT_CELLS);
+}
+
+/* When there is no room, a thread's reads make room for it before anything else. */
+static void test_own_reads_make_room(void **state)
+{
+    (void)state;
+    visit(GRANULE, plain(1, false, 0xff));
+    for (uint32_t i = 1; i < RT_RECENT_CELLS; i++)
+        visit(GRANULE, plain(1 + i, true, 0xff));
+    for (int i = 0; i < 5; i++)
+        visit(GRANULE, plain(1, false, 0xff));
+    assert_int_equal(visit(GRANULE, plain(40, true, 0xff)), RT_RECENT_CELLS);
 }
 
 /* A read and a write, and different bytes, are kept beside each other. */
@@ -342,6 +364,8 @@ int main(void)
         CASE(test_kinds),
         CASE(test_looking_without_entering),
         CASE(test_successor_replaces),
+        CASE(test_sites_are_kept),
+        CASE(test_own_reads_make_room),
         CASE(test_different_accesses_are_kept),
         CASE(test_latest_has_a_place),
         CASE(test_other_granule_takes_entry),
