@@ -89,7 +89,7 @@ void rt_kin_link(uint16_t a, uint16_t b)
 
 static void choose_linked(uint16_t kin)
 {
-    enum { MOST = 8 };
+    enum { MOST = 32 };
     for (uint32_t i = 0, found = 0; i < LINKS && found < MOST; i++) {
         uint32_t link = atomic_load_explicit(&links[i], memory_order_relaxed);
         uint16_t a = (uint16_t)(link >> 16), b = (uint16_t)link;

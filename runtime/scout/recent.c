@@ -129,6 +129,22 @@ uint32_t rt_recent_visit(uint32_t window, uintptr_t granule, const struct rt_rec
     return count;
 }
 
+uint32_t rt_recent_look(uint32_t window, uintptr_t granule, const struct rt_recent *access,
+                        struct rt_recent others[RT_RECENT_CELLS])
+{
+    struct entry *e = entry_of(granule);
+    if (rt_likely(is_outside(e, granule, granule + 1)))
+        return 0;
+    if (!seize(e)) {
+        atomic_fetch_add_explicit(&rt_recent_busy, 1, memory_order_relaxed);
+        return 0;
+    }
+    bool is_same = !is_outside(e, granule, granule + 1) && e->window == window;
+    uint32_t count = is_same ? copy_conflicts(e, access, others) : 0;
+    let_go(e);
+    return count;
+}
+
 static bool forget(struct entry *e, uintptr_t low, uintptr_t high)
 {
     if (is_outside(e, low, high))

@@ -63,6 +63,11 @@ RT_HIDDEN uint32_t rt_recent_visit(uint32_t window, uintptr_t granule,
                                    const struct rt_recent *access,
                                    struct rt_recent others[RT_RECENT_CELLS], uint32_t *hints);
 
+/* The same without keeping the access, and without hints: for long accesses (spans.h). */
+RT_HIDDEN uint32_t rt_recent_look(uint32_t window, uintptr_t granule,
+                                  const struct rt_recent *access,
+                                  struct rt_recent others[RT_RECENT_CELLS]);
+
 /* Forgets what is known of these bytes. False if an entry stayed busy: then the window must end. */
 RT_HIDDEN bool rt_recent_forget(uintptr_t start, size_t size);
 

@@ -14,13 +14,13 @@
 #include "scout/meet.h"
 #include "scout/recent.h"
 #include "scout/sites.h"
+#include "scout/spans.h"
 #include "service.h"
 #include "shared.h"
 #include "sync.h"
 #include "sys.h"
 
-/* Of a long access only so many granules are looked at, any of them. */
-enum { MOST_GRANULES = 256, FIRST_PAGE = 4096 };
+enum { FIRST_PAGE = 4096 };
 
 static _Atomic uint32_t window; /* the number of the one that is open, or 0 */
 
@@ -141,29 +141,72 @@ static void take_hints(const struct rt_recent *later, const struct rt_recent *ot
             rt_meet_hint(later->site, others[i].site);
 }
 
-static uintptr_t first_granule(const struct rt_access *a)
+/* Of a long access only so many granules are looked at, from any on. */
+static uintptr_t first_granule(const struct rt_access *a, uint32_t most)
 {
     uintptr_t first = a->address & -(uintptr_t)RT_GRANULE;
     uint64_t granules = (a->address + a->size - first + RT_GRANULE - 1) / RT_GRANULE;
-    if (rt_likely(granules <= MOST_GRANULES))
+    if (rt_likely(granules <= most))
         return first;
-    return first + rt_arch_ticks() / MOST_GRANULES % (granules - MOST_GRANULES + 1) * RT_GRANULE;
+    return first + rt_arch_ticks() / most % (granules - most + 1) * RT_GRANULE;
+}
+
+static void meet_all(struct rt_comer *comer, uintptr_t granule, const struct rt_recent *others,
+                     uint32_t count)
+{
+    comer->granule = granule;
+    for (uint32_t i = 0; i < count; i++)
+        meet(comer, &others[i]);
+}
+
+/* Long accesses that others have made. */
+static void meet_spans(struct rt_comer *comer, uint32_t w, struct rt_recent *access)
+{
+    struct rt_recent others[RT_SPANS];
+    const struct rt_access *a = comer->access;
+    uintptr_t granule = a->address & -(uintptr_t)RT_GRANULE;
+    access->bytes = rt_recent_bytes(granule, a->address, a->address + a->size);
+    uint32_t hints, count = rt_spans_find(w, a->address, a->size, access, others, &hints);
+    meet_all(comer, granule, others, count);
+    take_hints(access, others + count, hints);
+}
+
+static void watch_span(struct rt_comer *comer, uint32_t w, struct rt_recent *access)
+{
+    enum { MOST = 1024 };
+    struct rt_recent others[RT_RECENT_CELLS];
+    const struct rt_access *a = comer->access;
+    uintptr_t end = a->address + a->size, at = first_granule(a, MOST);
+    for (uint32_t n = 0; at < end && n < MOST; n++, at += RT_GRANULE) {
+        access->bytes = rt_recent_bytes(at, a->address, end);
+        meet_all(comer, at, others, rt_recent_look(w, at, access, others));
+    }
+    rt_spans_put(w, a->address, a->size, access);
+}
+
+static void watch_granules(struct rt_comer *comer, uint32_t w, struct rt_recent *access)
+{
+    struct rt_recent others[RT_RECENT_CELLS];
+    const struct rt_access *a = comer->access;
+    uintptr_t end = a->address + a->size, at = a->address & -(uintptr_t)RT_GRANULE;
+    for (; at < end; at += RT_GRANULE) {
+        access->bytes = rt_recent_bytes(at, a->address, end);
+        uint32_t hints, count = rt_recent_visit(w, at, access, others, &hints);
+        meet_all(comer, at, others, count);
+        take_hints(access, others, hints);
+    }
 }
 
 static void watch(struct rt_thread *self, const struct rt_scout *mine, uint32_t w,
                   const struct rt_access *a, uint32_t epoch)
 {
-    struct rt_recent others[RT_RECENT_CELLS], access = describe_whole(self, a, epoch);
+    struct rt_recent access = describe_whole(self, a, epoch);
     struct rt_comer comer = {.self = self, .clocks = &mine->clocks, .access = a, .later = &access};
-    uintptr_t end = a->address + a->size, at = first_granule(a);
-    for (uint32_t n = 0; at < end && n < MOST_GRANULES; n++, at += RT_GRANULE) {
-        comer.granule = at;
-        access.bytes = rt_recent_bytes(at, a->address, end);
-        uint32_t hints, count = rt_recent_visit(w, at, &access, others, &hints);
-        for (uint32_t i = 0; i < count; i++)
-            meet(&comer, &others[i]);
-        take_hints(&access, others, hints);
-    }
+    meet_spans(&comer, w, &access);
+    if (rt_likely(a->size < RT_SPAN_LEAST))
+        watch_granules(&comer, w, &access);
+    else
+        watch_span(&comer, w, &access);
 }
 
 /* An atomic that may acquire is entered before it happens, like any access: whoever it releases to
@@ -298,7 +341,8 @@ void rt_scout_sync(struct rt_thread *self, enum rt_sync what, const volatile voi
 /* An entry that stays busy cannot be cleared: then all are void. */
 static void forget(uintptr_t start, size_t size)
 {
-    if (!rt_recent_forget(start, size))
+    bool is_forgotten = rt_recent_forget(start, size);
+    if (!rt_spans_forget(start, size) || !is_forgotten)
         atomic_store(&window, 0);
 }
 
