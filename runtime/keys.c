@@ -395,6 +395,8 @@ void __rh_image_register(struct rh_image *image)
     dl_iterate_phdr(look_up, &newcomer);
     rt_stack_refresh();
     rt_opaque_check_images();
+    if (image->counts[2] & RH_IMAGE_FREES)
+        rt_opaque_frees();
     if (image->counts[2] & RH_IMAGE_OPAQUE)
         rt_opaque(RH_OPAQUE_ASSEMBLY);
     struct rt_image *r = enter(&newcomer);

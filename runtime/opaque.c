@@ -11,6 +11,8 @@
 static _Atomic uint32_t reasons;
 static _Atomic bool has_openmp; /* LLVM's library */
 static _Atomic bool openmp_is_followed;
+static _Atomic bool has_allocator;
+static _Atomic bool frees_unseen;
 /* Threads that have begun to load a library and not checked since. */
 static _Atomic uint32_t loading;
 static _Thread_local bool is_loading __attribute__((tls_model("initial-exec")));
@@ -29,8 +31,15 @@ void rt_opaque_follow_openmp(bool all)
 uint32_t rt_opaque_reasons(void)
 {
     bool is_unfollowed = atomic_load(&has_openmp) && !atomic_load(&openmp_is_followed);
-    return atomic_load(&reasons) | (atomic_load(&loading) ? BIT(RH_OPAQUE_LIBRARY) : 0) |
+    bool is_library = atomic_load(&loading) ||
+                      (atomic_load(&has_allocator) && atomic_load(&frees_unseen));
+    return atomic_load(&reasons) | (is_library ? BIT(RH_OPAQUE_LIBRARY) : 0) |
            (is_unfollowed ? BIT(RH_OPAQUE_OPENMP) : 0);
+}
+
+void rt_opaque_frees(void)
+{
+    atomic_store(&frees_unseen, true);
 }
 
 /* --- libraries --- */
@@ -49,21 +58,38 @@ static const char *const harmless[] = {
     "libexpat",
 };
 
-static bool is_harmless(const char *path)
+/*
+ * Allocators. By the standard, all that they order is that a block was given back before it is
+ * another's; that the wrapper of free tells. What their own locks and atomics order besides is an
+ * accident that no program may rely on. But blocks may be given back unseen, see frees_unseen.
+ */
+static const char *const allocators[] = {"libjemalloc", "libtcmalloc", "libmimalloc"};
+
+static bool is_named(const char *path, const char *const *names, size_t count)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    for (size_t i = 0; i < sizeof harmless / sizeof harmless[0]; i++)
-        if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;
+}
+
+static bool is_harmless(const char *path)
+{
+    return is_named(path, harmless, sizeof harmless / sizeof harmless[0]);
+}
+
+static bool is_allocator(const char *path)
+{
+    return is_named(path, allocators, sizeof allocators / sizeof allocators[0]);
 }
 
 /* LLVM's OpenMP tells its tool what it does, once it is used: see intercept/ompt.c. */
 static bool is_openmp(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return strncmp(name, "libomp.so", 9) == 0 || strncmp(name, "libomp-", 7) == 0;
+    static const char *const names[] = {"libomp.so", "libomp-"};
+    return is_named(path, names, sizeof names / sizeof names[0]);
 }
 
 /* Notes are padded to their segment's alignment; ours asks for no more than four bytes. */
@@ -101,8 +127,8 @@ static int check_image(struct dl_phdr_info *image, size_t size, void *arg)
     const char *name = image->dlpi_name;
     if (!name || !name[0] || is_harmless(name) || has_keys(image))
         return 0;
-    if (is_openmp(name)) {
-        atomic_store(&has_openmp, true);
+    if (is_openmp(name) || is_allocator(name)) {
+        atomic_store(is_openmp(name) ? &has_openmp : &has_allocator, true);
         return 0;
     }
     rt_opaque(RH_OPAQUE_LIBRARY);

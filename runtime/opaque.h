@@ -18,6 +18,9 @@ RT_HIDDEN uint32_t rt_opaque_reasons(void);
  * does: it does so before it starts its first thread, or never. */
 RT_HIDDEN void rt_opaque_follow_openmp(bool all);
 
+/* An image gives memory back by functions that are not seen (RH_IMAGE_FREES). */
+RT_HIDDEN void rt_opaque_frees(void);
+
 /* Notes LIBRARY if a library is loaded that neither has keys nor is known to leave synchronisation
  * to the functions we wrap. Not in hooks or signal handlers: it calls dl_iterate_phdr. */
 RT_HIDDEN void rt_opaque_check_images(void);

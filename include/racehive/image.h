@@ -109,6 +109,7 @@ struct rh_hook_frame {
 
 enum rh_image_flags {
     RH_IMAGE_OPAQUE = 1, /* it has code that may order threads in ways that keys do not show */
+    RH_IMAGE_FREES = 2,  /* it gives memory back by functions that are not free or realloc */
 };
 
 struct rh_image {

@@ -9,7 +9,7 @@
 #include "shared.h"
 #include "thread.h"
 
-enum { LENGTH_US = 400, MOST_AT_ONCE = 2, HALF = 500000 };
+enum { MOST_AT_ONCE = 2, HALF = 500000 };
 
 static _Atomic uint32_t lying; /* threads in ambush, or about to be */
 
@@ -53,13 +53,12 @@ void rt_ambush_meet(struct rt_thread *self, const struct rt_access *a)
 
 /* --- who waits --- */
 
-enum rt_pause_end rt_ambush(struct rt_thread *self, const struct rt_access *a)
+enum rt_pause_end rt_ambush(struct rt_thread *self, const struct rt_access *a, uint32_t us)
 {
     enum rt_pause_end end = RT_PAUSE_REFUSED;
     if (atomic_fetch_add(&lying, 1) < MOST_AT_ONCE && !rt_thread_is_alone() &&
-        rt_budget_pause_room((uint64_t)LENGTH_US * 1000) > HALF) {
-        end = rt_pause(self, RT_PAUSE_AMBUSH, writes(a) ? RT_SIDE_SECOND : RT_SIDE_FIRST, a,
-                       LENGTH_US);
+        rt_budget_pause_room((uint64_t)us * 1000) > HALF) {
+        end = rt_pause(self, RT_PAUSE_AMBUSH, writes(a) ? RT_SIDE_SECOND : RT_SIDE_FIRST, a, us);
         if (end != RT_PAUSE_REFUSED)
             atomic_fetch_add_explicit(&rt_shared()->scout.ambushes, 1, memory_order_relaxed);
     }

@@ -18,9 +18,11 @@
  * it is reported. */
 RT_HIDDEN void rt_ambush_meet(struct rt_thread *self, const struct rt_access *a);
 
-/* Pauses the calling thread before its access. Refused if too many lie in ambush already, if there
- * is no other thread, or if half of the budget for pauses is spent: that half is for tasks. */
-RT_HIDDEN enum rt_pause_end rt_ambush(struct rt_thread *self, const struct rt_access *a);
+/* Pauses the calling thread before its access, for at most `us`. Refused if too many lie in ambush
+ * already, if there is no other thread, or if half of the budget for pauses is spent: that half is
+ * for tasks. */
+RT_HIDDEN enum rt_pause_end rt_ambush(struct rt_thread *self, const struct rt_access *a,
+                                      uint32_t us);
 
 RT_HIDDEN void rt_ambush_after_fork(void);
 

@@ -275,22 +275,33 @@ static uint16_t kin_of(const struct rt_access *a)
     return a->image->sites[a->site].kin;
 }
 
-/* What comes after a rare access is mostly as rare: of all that, one is enough for some time. In a
- * window a few accesses are made to wait. Between two, an access that is made now and then has
- * one opened for itself. */
+/* What comes after a rare access is mostly as rare: of all that, some are enough for some time. */
+static bool may_wait_again(struct rt_scout *mine)
+{
+    enum { MOST = 4 };
+    uint16_t now = rt_scout_sites_now();
+    if (mine->last_rare != now) {
+        mine->last_rare = now;
+        mine->rare_waits = 0;
+    }
+    return mine->rare_waits < MOST;
+}
+
+/* In a window a few accesses are made to wait. Between two, an access that is made now and then has
+ * one opened for itself: it waits until the runtime's own thread has come to that, and longer. */
 static void lie_in_ambush(struct rt_thread *self, const struct rt_access *a, bool is_rare,
                           uint32_t w)
 {
+    enum { LENGTH_US = 400, TO_OPEN_US = 1600 };
     if (!is_plain(a->kind) || !a->size || is_on_stack(self, a->address))
         return;
     struct rt_scout *mine = share_of(self);
-    uint16_t now = rt_scout_sites_now();
-    enum rt_scout_ambush why = rt_scout_sites_wants_ambush(a, is_rare && mine->last_rare != now);
+    enum rt_scout_ambush why = rt_scout_sites_wants_ambush(a, is_rare && may_wait_again(mine));
     if (why == RT_AMBUSH_NO || (w ? !take_turn() : !ask_for_window(why, kin_of(a))))
         return;
     if (why == RT_AMBUSH_RARE)
-        mine->last_rare = now;
-    if (rt_ambush(self, a) != RT_PAUSE_REFUSED)
+        mine->rare_waits++;
+    if (rt_ambush(self, a, w ? LENGTH_US : LENGTH_US + TO_OPEN_US) != RT_PAUSE_REFUSED)
         rt_scout_sites_ambushed(a);
 }
 

@@ -41,7 +41,8 @@ struct rt_scout_atomic {
 struct rt_scout {
     struct rt_clocks clocks;
     struct rt_scout_atomic atomic;
-    uint16_t last_rare; /* when it was last paused at a rare access, by rt_scout_sites_now */
+    uint16_t last_rare;  /* when it last came to a rare access, by rt_scout_sites_now, */
+    uint16_t rare_waits; /* and was paused there so often */
 };
 
 /* `offset`: where a thread's share lies in the state that its detector keeps of it. */

@@ -86,3 +86,21 @@ bool rh_opaque_module(const struct rh_module *m)
             return true;
     return false;
 }
+
+/* --- memory --- */
+
+/* Beginnings of names: C++'s operator delete, jemalloc, tcmalloc, mimalloc. */
+static const char *const frees[] = {
+    "_Zdl", "_Zda", "dallocx", "sdallocx", "rallocx", "xallocx", "je_", "tc_", "mi_",
+};
+
+bool rh_opaque_frees(const struct rh_module *m)
+{
+    for (uint32_t i = 0; i < rh_ir_function_count(m); i++) {
+        const struct rh_function *fn = rh_ir_function(m, i);
+        for (size_t k = 0; !fn->block_count && k < sizeof frees / sizeof frees[0]; k++)
+            if (strncmp(fn->name, frees[k], strlen(frees[k])) == 0)
+                return true;
+    }
+    return false;
+}

@@ -12,6 +12,11 @@
  * which only holds the compiler back, and instructions that cannot order threads do not count. */
 bool rh_opaque_module(const struct rh_module *m);
 
+/* Memory that is given back by functions of an allocator that the runtime does not stand in front
+ * of: operator delete, which calls free unless an allocator brings its own, and what is not in the
+ * standard. */
+bool rh_opaque_frees(const struct rh_module *m);
+
 /* The same of a text of assembly: exposed for its test. */
 bool rh_opaque_assembly(const char *text, size_t len);
 
