@@ -429,7 +429,7 @@ static uint64_t next_slice(void)
 static uint64_t slice_for_one(void)
 {
     uint64_t slice = next_slice();
-    return slice < LEAST_SLICE_NS ? slice : LEAST_SLICE_NS;
+    return slice < REGULAR_SLICE_NS ? slice : REGULAR_SLICE_NS;
 }
 
 /* Whether a window costs more than it shows: its sites have been seen often enough, and following

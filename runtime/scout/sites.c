@@ -14,11 +14,13 @@ enum { IMAGES = RH_MAX_KEYED };
 
 /* How a site's visits are counted out. */
 enum {
-    PROMISE_TIMES = 8, /* so many times as often, for a promising site */
-    LONE_TIMES = 8,    /* and for one that a single thread has visited: others may come */
+    NARROW_TIMES = 8,  /* so many times as often in a narrow window */
+    WIDE_SHARE = 16,   /* one in so many in others: they are to see as many sites as they can, */
+    SPECIAL_SHARE = 4, /* but those that are promising, or to which others may still come, longer, */
+    KNOWN_SHARE = 32,  /* and those that earlier runs know hardly at all */
+    LEAST_VISITS = 16,
     NEW_THREAD = 16,   /* visits that are left when another thread comes */
     MOST_BOREDOM = 6,
-    KNOWN_VISITS = 64, /* of a site that earlier runs know */
     CLOSED_VISITS = 2, /* between windows */
     QUIET = 2,         /* windows that did not see a site, and leave it on when they close */
 };
@@ -114,13 +116,13 @@ static uint32_t limit_of(const struct site *s)
     uint32_t limit = (uint32_t)rt_options.scout_visits;
     if (!atomic_load_explicit(&is_open, memory_order_relaxed))
         return CLOSED_VISITS;
-    if (width == RT_SCOUT_NARROW || s->seen & IS_PROMISING)
-        limit *= PROMISE_TIMES;
-    else if (s->wish == RH_SCOUT_KNOWN)
-        return KNOWN_VISITS;
-    else if (is_lone(s))
-        limit *= LONE_TIMES;
-    return limit < UINT16_MAX ? limit : UINT16_MAX;
+    if (width == RT_SCOUT_NARROW)
+        limit *= NARROW_TIMES;
+    else if (s->seen & IS_PROMISING || is_lone(s))
+        limit /= SPECIAL_SHARE;
+    else
+        limit /= s->wish == RH_SCOUT_KNOWN ? KNOWN_SHARE : WIDE_SHARE;
+    return limit < LEAST_VISITS ? LEAST_VISITS : limit < UINT16_MAX ? limit : UINT16_MAX;
 }
 
 /* Where the shared memory has a site, among those of all images. */
