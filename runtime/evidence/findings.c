@@ -12,6 +12,8 @@
 #include "sys.h"
 #include "text.h"
 
+#include <sys/auxv.h>
+
 /* --- places --- */
 
 static struct rh_place place_of(uintptr_t address, const struct rt_stack_image *image)
@@ -272,6 +274,18 @@ static bool has_losses(void)
     return false;
 }
 
+/* So that `racehive symbolize` finds it. */
+static void log_program(int log)
+{
+    struct rt_line line = {0};
+    const char *path = (const char *)getauxval(AT_EXECFN);
+    if (!path)
+        return;
+    rt_line_text(&line, "the program is ");
+    rt_line_text(&line, path);
+    rt_log_line(log, &line);
+}
+
 void rt_findings_log(const char *detector)
 {
     const struct rh_shared *shared = rt_shared();
@@ -279,6 +293,8 @@ void rt_findings_log(const char *detector)
     if (rt_shared_is_read() || (!count && !has_losses() && !rt_options.verbose))
         return;
     int log = rt_log_open();
+    if (count)
+        log_program(log);
     for (uint32_t i = 0; i < count; i++)
         if (atomic_load(&shared->findings[i].ready))
             log_finding(log, shared, &shared->findings[i], detector);

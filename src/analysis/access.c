@@ -372,12 +372,18 @@ static void collect_function(struct collector *c, struct rh_function *fn)
 
 /* --- what users want left out --- */
 
+/* At link time there are no stacks, so both kinds mean the same. */
+static bool is_named(const struct rh_config *config, const char *name)
+{
+    return rh_config_matches(config, RH_CONFIG_RACE, name) ||
+           rh_config_matches(config, RH_CONFIG_RACE_TOP, name);
+}
+
 static bool is_place_named(const struct rh_config *config, const struct rh_loc *loc)
 {
     for (; loc; loc = loc->inlined_at)
-        if (rh_config_matches(config, RH_CONFIG_RACE, loc->function) ||
-            rh_config_matches(config, RH_CONFIG_RACE, loc->linkage) ||
-            rh_config_matches(config, RH_CONFIG_RACE, loc->file))
+        if (is_named(config, loc->function) || is_named(config, loc->linkage) ||
+            is_named(config, loc->file))
             return true;
     return false;
 }
@@ -385,16 +391,16 @@ static bool is_place_named(const struct rh_config *config, const struct rh_loc *
 static bool is_suppressed(const struct rh_config *config, const struct rh_access *a)
 {
     if (is_place_named(config, a->inst->loc ? a->inst->loc : a->inst->fn->loc) ||
-        rh_config_matches(config, RH_CONFIG_RACE, a->inst->fn->name))
+        is_named(config, a->inst->fn->name))
         return true;
     const struct rh_value *base = a->pointer ? rh_ir_base(a->pointer, NULL, NULL) : NULL;
-    return base && base->kind == RH_VALUE_GLOBAL &&
-           rh_config_matches(config, RH_CONFIG_RACE, base->name);
+    return base && base->kind == RH_VALUE_GLOBAL && is_named(config, base->name);
 }
 
 static void suppress(const struct rh_config *config, struct rh_accesses *accesses)
 {
-    if (!config || !rh_config_has(config, RH_CONFIG_RACE))
+    if (!config || !(rh_config_has(config, RH_CONFIG_RACE) ||
+                     rh_config_has(config, RH_CONFIG_RACE_TOP)))
         return;
     rh_vec_each (struct rh_access, a, &accesses->all) {
         if (a->skip != RH_SKIP_COUNT || !is_suppressed(config, a))

@@ -9,29 +9,29 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-    SUPPRESSES_NOTHING = -1, /* a kind of ThreadSanitizer's for other reports than races */
-    UNSUPPORTED = -2,        /* a kind that this version cannot honour */
-};
+/* Most arguments that a call is looked at for, as in the language of library models. */
+enum { MOST_ARGUMENTS = 10 };
 
 static const struct {
     const char *name;
-    int kind; /* enum rh_config_kind, or one of the above */
-} kinds[] = {
-    {"race", RH_CONFIG_RACE},
-    {"race_top", RH_CONFIG_RACE},
-    {"entry", RH_CONFIG_ENTRY},
-    {"thread", SUPPRESSES_NOTHING},
-    {"mutex", SUPPRESSES_NOTHING},
-    {"signal", SUPPRESSES_NOTHING},
-    {"deadlock", SUPPRESSES_NOTHING},
-    {"called_from_lib", SUPPRESSES_NOTHING},
-    {"acquire", UNSUPPORTED},
-    {"release", UNSUPPORTED},
-    {"lock", UNSUPPORTED},
-    {"unlock", UNSUPPORTED},
+    bool has_argument;
+} kinds[RH_CONFIG_KIND_COUNT] = {
+#define KIND(id, name, has_argument) [RH_CONFIG_##id] = {name, has_argument},
+    RH_CONFIG_KINDS(KIND)
+#undef KIND
 };
-enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
+
+/* ThreadSanitizer's kinds for reports other than races: nothing to suppress. */
+static const char *const others[] = {"mutex", "signal", "deadlock", "called_from_lib"};
+
+#define EXPECTED                                                                                   \
+    "expected race:PATTERN, race_top:PATTERN, entry:PATTERN, or acquire, release, lock, unlock or " \
+    "thread with :NAME:ARG"
+
+const char *rh_config_kind_name(enum rh_config_kind kind)
+{
+    return kinds[kind].name;
+}
 
 static char *trim(char *line)
 {
@@ -71,40 +71,72 @@ static enum rh_status is_over(const char *comment, bool *over)
     return RH_OK;
 }
 
-static enum rh_status find_kind(const char *name, const char *value, int *kind)
+static bool is_for_other_reports(const char *name, const char *value)
 {
-    for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (strcmp(kinds[i].name, name) != 0)
-            continue;
-        bool names_argument = strcmp(name, "thread") == 0 && strchr(value, ':');
-        if (kinds[i].kind == UNSUPPORTED || names_argument)
-            return rh_fail(RH_ERR_USAGE,
-                           "'%s:' rules are not part of this version; use RH_HAPPENS_BEFORE and "
-                           "RH_HAPPENS_AFTER in the code",
-                           name);
-        *kind = kinds[i].kind;
-        return RH_OK;
-    }
-    return rh_fail(RH_ERR_USAGE, "expected race:PATTERN or entry:PATTERN; '%s' is no kind of rule",
-                   name);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strcmp(name, others[i]) == 0)
+            return true;
+    /* With a pattern, it is ThreadSanitizer's rule about threads that leak. */
+    return strcmp(name, "thread") == 0 && !strchr(value, ':');
+}
+
+static enum rh_status find_kind(const char *name, enum rh_config_kind *kind)
+{
+    for (*kind = 0; *kind < RH_CONFIG_KIND_COUNT; (*kind)++)
+        if (strcmp(kinds[*kind].name, name) == 0)
+            return RH_OK;
+    return rh_fail(RH_ERR_USAGE, EXPECTED "; '%s' is no kind of rule", name);
+}
+
+/* Takes the number behind NAME: off the rule's value. */
+static enum rh_status parse_argument(struct rh_config_rule *rule, char *value)
+{
+    char *colon = strrchr(value, ':'), *end = NULL;
+    unsigned long number = colon ? strtoul(colon + 1, &end, 10) : 0;
+    if (!colon || colon == value || !isdigit((unsigned char)colon[1]) || *end ||
+        number >= MOST_ARGUMENTS)
+        return rh_fail(RH_ERR_USAGE,
+                       "expected %s:NAME:ARG, where ARG is the number of an argument, from 0 to %d, "
+                       "not '%s'",
+                       kinds[rule->kind].name, MOST_ARGUMENTS - 1, value);
+    *colon = '\0';
+    rule->argument = (unsigned)number;
+    return RH_OK;
+}
+
+/* What a comment says behind a word such as "why=", up to the next blank or the end; NULL if it
+ * does not. */
+static const char *find_word(char *comment, const char *word, bool to_end)
+{
+    char *at = comment ? strstr(comment, word) : NULL;
+    if (!at)
+        return NULL;
+    at += strlen(word);
+    if (!to_end)
+        at[strcspn(at, " \t")] = '\0';
+    return trim(at);
 }
 
 static enum rh_status parse_rule(struct rh_config *config, char *line, unsigned number)
 {
     char *comment = cut_comment(line), *colon = strchr(line, ':');
     bool over = false;
-    int kind = 0;
     if (!colon || !*trim(colon + 1))
-        return rh_fail(RH_ERR_USAGE, "expected race:PATTERN or entry:PATTERN, not '%s'",
-                       trim(line));
+        return rh_fail(RH_ERR_USAGE, EXPECTED ", not '%s'", trim(line));
     *colon = '\0';
-    struct rh_config_rule rule = {.pattern = trim(colon + 1)};
-    enum rh_status status = find_kind(line, rule.pattern, &kind);
+    char *value = trim(colon + 1);
+    struct rh_config_rule rule = {.pattern = value, .line = number};
+    if (is_for_other_reports(line, value))
+        return RH_OK;
+    enum rh_status status = find_kind(line, &rule.kind);
+    if (status == RH_OK && kinds[rule.kind].has_argument)
+        status = parse_argument(&rule, value);
     if (status == RH_OK)
         status = is_over(comment, &over);
-    if (status != RH_OK || kind == SUPPRESSES_NOTHING)
+    if (status != RH_OK)
         return status;
-    rule.kind = (enum rh_config_kind)kind;
+    rule.why = find_word(comment, "why=", true);
+    rule.until = find_word(comment, "until=", false);
     if (!over)
         rh_vec_push(&config->rules, rule);
     else if (config->expired++ == 0)
@@ -190,12 +222,15 @@ static bool matches(const char *pattern, const char *name)
     }
 }
 
+bool rh_config_rule_matches(const struct rh_config_rule *rule, const char *name)
+{
+    return name && *name && matches(rule->pattern, name);
+}
+
 bool rh_config_matches(const struct rh_config *config, enum rh_config_kind kind, const char *name)
 {
-    if (!name || !*name)
-        return false;
     rh_vec_each (const struct rh_config_rule, rule, &config->rules)
-        if (rule->kind == kind && matches(rule->pattern, name))
+        if (rule->kind == kind && rh_config_rule_matches(rule, name))
             return true;
     return false;
 }

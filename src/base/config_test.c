@@ -55,8 +55,10 @@ static void files_of_thread_sanitizer_are_read(void **state)
                                             "x"));
     assert_int_equal(config.rules.len, 3);
     assert_true(rh_config_matches(&config, RH_CONFIG_RACE, "log_line"));
-    assert_true(rh_config_matches(&config, RH_CONFIG_RACE, "stats"));
+    assert_true(rh_config_matches(&config, RH_CONFIG_RACE_TOP, "stats"));
+    assert_false(rh_config_matches(&config, RH_CONFIG_RACE, "stats"));
     assert_false(rh_config_matches(&config, RH_CONFIG_RACE, "foo"));
+    assert_int_equal(config.rules.data[1].line, 5);
     assert_true(rh_config_matches(&config, RH_CONFIG_ENTRY, "on_timer"));
     assert_true(rh_config_has(&config, RH_CONFIG_ENTRY));
     rh_config_release(&config);
@@ -98,19 +100,57 @@ static void rules_may_expire(void **state)
     assert_int_equal(RH_ERR_USAGE, rh_config_parse(&config, "race: # why=no pattern\n", "x"));
 }
 
-static void what_is_not_supported_is_refused(void **state)
+static void synchronisation_has_a_name_and_an_argument(void **state)
 {
     (void)state;
-    static const char *const rules[] = {"acquire:get:0", "release:put:0", "lock:grab:1",
-                                        "unlock:drop:1", "thread:spawn:2"};
+    static const struct {
+        const char *text, *name;
+        enum rh_config_kind kind;
+        unsigned argument;
+    } cases[] = {
+        {"acquire:get:0", "get", RH_CONFIG_ACQUIRE, 0},
+        {"release:put:1", "put", RH_CONFIG_RELEASE, 1},
+        {"lock:a::grab:2 # why=C++", "a::grab", RH_CONFIG_LOCK, 2},
+        {"unlock:drop:9", "drop", RH_CONFIG_UNLOCK, 9},
+        {"thread:spawn:2", "spawn", RH_CONFIG_THREAD, 2},
+    };
+    struct rh_config config;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(RH_OK, rh_config_parse(&config, cases[i].text, "x"));
+        assert_int_equal(config.rules.len, 1);
+        assert_int_equal(config.rules.data[0].kind, cases[i].kind);
+        assert_int_equal(config.rules.data[0].argument, cases[i].argument);
+        assert_string_equal(config.rules.data[0].pattern, cases[i].name);
+        rh_config_release(&config);
+    }
+    /* ThreadSanitizer's rule about threads that leak. */
+    assert_int_equal(RH_OK, rh_config_parse(&config, "thread:leaky_pool", "x"));
+    assert_int_equal(config.rules.len, 0);
+    rh_config_release(&config);
+}
+
+static void synchronisation_without_an_argument_is_refused(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {"acquire:get",    "lock:grab:", "lock:grab:x",
+                                        "lock:grab:10",   "unlock::1",  "release:put:-1",
+                                        "thread:spawn:1x"};
     struct rh_config config;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         assert_int_equal(RH_ERR_USAGE, rh_config_parse(&config, rules[i], "my.conf"));
-        assert_non_null(strstr(rh_error_text(), "my.conf:1: "));
-        assert_non_null(strstr(rh_error_text(), "not part of this version"));
+        assert_non_null(strstr(rh_error_text(), "my.conf:1: expected "));
+        assert_non_null(strstr(rh_error_text(), ":NAME:ARG"));
     }
-    assert_int_equal(RH_OK, rh_config_parse(&config, "thread:leaky_pool", "my.conf"));
-    assert_int_equal(config.rules.len, 0);
+}
+
+static void reasons_and_dates_are_kept(void **state)
+{
+    (void)state;
+    struct rh_config config;
+    assert_int_equal(
+        RH_OK, rh_config_parse(&config, "race:a # until=2999-01-31 why=the next release\n", "x"));
+    assert_string_equal(config.rules.data[0].why, "the next release");
+    assert_string_equal(config.rules.data[0].until, "2999-01-31");
     rh_config_release(&config);
 }
 
@@ -121,7 +161,9 @@ int main(void)
         cmocka_unit_test(files_of_thread_sanitizer_are_read),
         cmocka_unit_test(other_lines_are_refused_with_their_number),
         cmocka_unit_test(rules_may_expire),
-        cmocka_unit_test(what_is_not_supported_is_refused),
+        cmocka_unit_test(synchronisation_has_a_name_and_an_argument),
+        cmocka_unit_test(synchronisation_without_an_argument_is_refused),
+        cmocka_unit_test(reasons_and_dates_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,8 @@ enum rh_status rh_cmd_candidates(int argc, char **argv);
 enum rh_status rh_cmd_report(int argc, char **argv);
 enum rh_status rh_cmd_run(int argc, char **argv);
 enum rh_status rh_cmd_sites(int argc, char **argv);
+enum rh_status rh_cmd_symbolize(int argc, char **argv);
+enum rh_status rh_cmd_doctor(int argc, char **argv);
 
 /* Parses what follows the name of a subcommand. False if there is nothing more to do: help was
  * asked for and shown, or *status says that the arguments are wrong. */

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/suppressions.h"
 #include "report/report.h"
 
 #include <stdlib.h>
@@ -33,6 +34,7 @@ struct options {
     const char *detector;
     uint64_t limit;
     bool full;
+    struct rh_cli_suppressions suppressions;
 };
 
 /* What is to be told of: files found, then opened. */
@@ -204,7 +206,9 @@ static enum rh_status run(const struct rh_args *args, const struct options *opti
                                        : "one program or store at a time");
     struct subject subject = {0};
     struct rh_report report = {0};
+    struct rh_suppressions rules = {0};
     struct rh_report_options wishes = {
+        .suppressions = &rules,
         .untried_until = format == RH_REPORT_JSON || format == RH_REPORT_HTML ? LISTED : 0,
         .full = options->full,
         .limit = (size_t)options->limit,
@@ -217,9 +221,14 @@ static enum rh_status run(const struct rh_args *args, const struct options *opti
     status = open_subject(&subject, args, options);
     wishes.program = subject.program;
     if (status == RH_OK)
+        status = rh_cli_read_suppressions(&options->suppressions, subject.program, &rules);
+    if (status == RH_OK)
         status = rh_report_load(subject.runs, subject.sidecar, &wishes, &report);
     if (status == RH_OK)
         status = write_report(&report, format, options->output);
+    if (status == RH_OK)
+        rh_cli_show_unused(&rules);
+    rh_suppressions_release(&rules);
     rh_report_release(&report);
     close_subject(&subject);
     return status;
@@ -243,6 +252,7 @@ enum rh_status rh_cmd_report(int argc, char **argv)
                        "races that a text shows (default 10); 0: all"),
         RH_OPTION_FLAG("full", &options.full,
                        "show every frame of the stacks, and names of C++ in full"),
+        RH_CLI_SUPPRESSIONS(&options.suppressions),
         RH_OPTION_END,
     };
     const struct rh_command command = {

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "campaign/campaign.h"
 #include "cli/cli.h"
+#include "cli/suppressions.h"
 #include "racehive/detectors.h"
 #include "report/images.h"
 #include "report/phrases.h"
@@ -23,6 +24,9 @@ enum { EXIT_RACE = 66, LISTED = 10000, SHOWN = 10, US_PER_MS = 1000 };
 
 #define DEFAULT_DETECTOR "racemob"
 
+/* The value of a number that no option has set. */
+#define NOT_GIVEN UINT64_MAX
+
 struct options {
     const char *detector;
     uint64_t runs, users, jobs;
@@ -36,11 +40,13 @@ struct options {
     bool show_output;
     bool ask;
     const char *store, *json, *symbols, *hive, *image;
+    struct rh_cli_suppressions suppressions;
 };
 
 /* What is open while the command runs. */
 struct session {
     const struct options *options;
+    struct rh_suppressions suppressions;
     char *program; /* the path that is executed */
     char *library; /* the one that all tasks are of, if the user named one; else NULL */
     size_t only;   /* its position among the images; 0: tasks are of all */
@@ -201,12 +207,18 @@ static enum rh_status open_session(struct session *s, const char *operand)
     };
     s->program = resolve_program(operand);
     enum rh_status status = rh_process_open(s->program, &options, &s->process);
-    return status == RH_OK ? choose_library(s) : status;
+    if (status == RH_OK)
+        status = choose_library(s);
+    if (status == RH_OK)
+        status = rh_cli_read_suppressions(&o->suppressions, s->library ? s->library : s->program,
+                                          &s->suppressions);
+    return status;
 }
 
 static void close_session(struct session *s)
 {
     rh_process_close(s->process);
+    rh_suppressions_release(&s->suppressions);
     free(s->program);
     free(s->library);
 }
@@ -277,6 +289,7 @@ static enum rh_status report(struct session *s, bool *raced)
 {
     struct rh_report made = {0};
     const struct rh_report_options options = {
+        .suppressions = &s->suppressions,
         .untried_until = LISTED,
         .limit = SHOWN,
         .program = s->program,
@@ -295,6 +308,7 @@ static enum rh_status report(struct session *s, bool *raced)
             rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
         else
             status = show_met(s);
+        rh_cli_show_unused(&s->suppressions);
         show_images(s, &made);
         if (status == RH_OK && s->options->json)
             status = write_json(&made, s->options->json);
@@ -315,13 +329,11 @@ static void show_losses(const uint64_t *losses)
 
 static int choose_exit(const struct options *o, bool raced, const struct rh_campaign_result *result)
 {
-    if (result->interrupted)
-        return 128 + result->interrupted;
     if (raced && o->exitcode == UINT64_MAX)
         return EXIT_RACE;
     if (raced && o->exitcode)
         return (int)o->exitcode;
-    return result->exit_status;
+    return result->interrupted ? 128 + result->interrupted : result->exit_status;
 }
 
 /* --- while it runs --- */
@@ -395,8 +407,12 @@ static enum rh_status run(const struct rh_args *args, struct options *options)
 {
     if (args->argc == 0)
         return rh_fail(RH_ERR_USAGE, "which program? (see 'racehive run --help')");
-    if (!options->runs && !options->users)
-        options->runs = 1;
+    if (options->runs == 0 || options->users == 0)
+        return rh_fail(RH_ERR_USAGE, "--%s must be at least 1",
+                       options->runs == 0 ? "runs" : "users");
+    bool is_default = options->runs == NOT_GIVEN && options->users == NOT_GIVEN;
+    options->runs = is_default ? 1 : options->runs == NOT_GIVEN ? 0 : options->runs;
+    options->users = options->users == NOT_GIVEN ? 0 : options->users;
     struct session s = {.options = options};
     enum rh_status status = check_options(options);
     if (status == RH_OK)
@@ -436,6 +452,8 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         .max_overhead = 0.02,
         .seed = random_seed(),
         .exitcode = UINT64_MAX,
+        .runs = NOT_GIVEN,
+        .users = NOT_GIVEN,
     };
     char detectors[320];
     snprintf(detectors, sizeof detectors, "%s (default racemob)", list_detectors());
@@ -469,6 +487,7 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         RH_OPTION_FLAG("ask", &options.ask,
                        "after an interrupted single run, ask whether the program misbehaved"),
         RH_OPTION_UINT("seed", &options.seed, "N", "seed of the random choices"),
+        RH_CLI_SUPPRESSIONS(&options.suppressions),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
                          "read the candidates from FILE, the program's .racehive file"),
         RH_OPTION_STRING("image", &options.image, "LIBRARY",

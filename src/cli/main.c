@@ -17,9 +17,11 @@ static const struct subcommand {
     enum rh_status (*run)(int argc, char **argv);
 } subcommands[] = {
     {"candidates", "list the pairs of accesses that may race", rh_cmd_candidates},
+    {"doctor", "say what this machine can do, and what to install", rh_cmd_doctor},
     {"report", "report what the runs of a program have shown", rh_cmd_report},
     {"run", "run a program and find out which candidates are races", rh_cmd_run},
     {"sites", "list the accesses that may touch shared memory", rh_cmd_sites},
+    {"symbolize", "put names into the log of a program that was run directly", rh_cmd_symbolize},
 };
 
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])

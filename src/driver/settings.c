@@ -195,7 +195,7 @@ enum rh_status rh_settings_check(const struct rh_settings *settings)
     if (!settings->config)
         return RH_OK;
     if (access(settings->config, R_OK) != 0)
-        return rh_fail_errno(RH_ERR_INPUT, "cannot read the configuration %s", settings->config);
+        return rh_fail_errno(RH_ERR_USAGE, "cannot read the configuration %s", settings->config);
     struct rh_strbuf text = RH_STRBUF_INIT;
     struct rh_config config = {0};
     enum rh_status status = rh_fs_read(settings->config, &text);

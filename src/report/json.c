@@ -238,6 +238,8 @@ static void put_totals(struct rh_json *json, const struct rh_report *report)
     rh_json_begin_object(json);
     rh_members_number(json, "candidates", report->candidate_count);
     rh_members_number(json, "listed", report->candidates.len);
+    rh_members_number(json, "suppressed", report->suppressed);
+    rh_members_number(json, "suppressed_true_races", report->suppressed_races);
     rh_members_number(json, "crashed_runs", report->totals.crashed);
     rh_members_number(json, "hung_runs", report->totals.hung);
     rh_members_number(json, "wall_ns", report->totals.wall_ns);

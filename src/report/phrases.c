@@ -3,6 +3,7 @@
 #include "report/phrases.h"
 
 #include "racehive/access.h"
+#include "report/stacks.h"
 #include "report/table.h"
 
 #include <inttypes.h>
@@ -247,10 +248,9 @@ void rh_phrase_proof(const struct rh_report_candidate *candidate, struct rh_strb
         rh_strbuf_add(out, " write it");
         break;
     default:
-        rh_strbuf_addf(out,
-                       "unordered: no chain of synchronisation was seen from the access of T%u to "
-                       "that of T%u",
-                       first, then);
+        rh_strbuf_add(out, "unordered: no chain of synchronisation was seen from the access of ");
+        rh_strbuf_addf(out, first ? "T%u" : "an unknown thread", first);
+        rh_strbuf_addf(out, then ? " to that of T%u" : " to that of an unknown thread", then);
     }
     if (!finding->proved)
         rh_strbuf_add(out, "; not proved, because some synchronisation is not seen here");
@@ -375,10 +375,7 @@ void rh_phrase_losses(const uint64_t *losses, struct rh_strbuf *out)
 void rh_phrase_location(const struct rh_symbols_frame *frame, const struct rh_locations *locations,
                         struct rh_strbuf *out)
 {
-    const struct rh_sidecar_location at = {.file = frame->file,
-                                           .line = frame->line,
-                                           .column = frame->column,
-                                           .is_near = frame->is_near};
+    const struct rh_sidecar_location at = rh_stack_location(frame);
     if (!frame->file && frame->image)
         rh_strbuf_add(out, frame->image);
     else

@@ -10,6 +10,7 @@
 #include "report/evidence.h"
 #include "report/groups.h"
 #include "report/renderers.h"
+#include "report/suppress.h"
 #include "store/candidates.h"
 
 #include <inttypes.h>
@@ -315,6 +316,8 @@ static enum rh_status load_all(struct sources *s, const struct rh_report_options
     if (status == RH_OK && report->candidates.len > 0)
         qsort(report->candidates.data, report->candidates.len, sizeof *report->candidates.data,
               compare_candidates);
+    if (status == RH_OK && options->suppressions)
+        rh_suppressions_apply(options->suppressions, report);
     if (status == RH_OK)
         rh_groups_find(report);
     return status;

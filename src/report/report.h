@@ -92,14 +92,18 @@ struct rh_report {
                                  hold */
     /* True races first, then likely false positives, then unknown; by score, then by location. */
     RH_VEC(struct rh_report_candidate) candidates;
-    uint64_t by_ground[RH_GROUND_COUNT]; /* of candidate_count */
-    uint64_t races;                      /* true races, those of the same two lines counted once */
-    bool full;    /* every frame of the stacks is wanted, and every name in full */
-    size_t limit; /* races that a text shows in full; 0: all */
+    uint64_t by_ground[RH_GROUND_COUNT];   /* of candidate_count */
+    uint64_t suppressed, suppressed_races; /* candidates and true races that rules have hidden */
+    uint64_t races; /* true races, those of the same two lines counted once */
+    bool full;      /* every frame of the stacks is wanted, and every name in full */
+    size_t limit;   /* races that a text shows in full; 0: all */
     struct rh_report_command command; /* what the printed next commands must repeat */
 };
 
+struct rh_suppressions;
+
 struct rh_report_options {
+    struct rh_suppressions *suppressions; /* what to hide (report/suppress.h); or NULL */
     bool full;
     size_t limit;
     struct rh_report_command command;

@@ -31,6 +31,25 @@ void rh_stack_fold(const struct rh_report_side *side, bool full, struct rh_stack
         rh_vec_push(stack, line);
 }
 
+struct rh_sidecar_location rh_stack_location(const struct rh_symbols_frame *frame)
+{
+    return (struct rh_sidecar_location){.file = frame->file,
+                                        .line = frame->line,
+                                        .column = frame->column,
+                                        .is_near = frame->is_near};
+}
+
+void rh_stack_describe_fold(const struct rh_stack_line *line, struct rh_strbuf *out)
+{
+    rh_strbuf_add(out, line->frame->inlined ? ", inlined" : "");
+    if (line->folded == 0)
+        return;
+    rh_strbuf_addf(out, ", calling %s",
+                   line->callee->function ? line->callee->function : line->callee->image);
+    if (line->folded > 1)
+        rh_strbuf_addf(out, " (%zu frames)", line->folded);
+}
+
 void rh_stack_describe(const struct rh_stack_line *line, const struct rh_locations *locations,
                        struct rh_strbuf *out)
 {
@@ -43,11 +62,5 @@ void rh_stack_describe(const struct rh_stack_line *line, const struct rh_locatio
         return;
     }
     rh_phrase_location(line->frame, locations, out);
-    rh_strbuf_add(out, line->frame->inlined ? ", inlined" : "");
-    if (line->folded == 0)
-        return;
-    rh_strbuf_addf(out, ", calling %s",
-                   line->callee->function ? line->callee->function : line->callee->image);
-    if (line->folded > 1)
-        rh_strbuf_addf(out, " (%zu %s)", line->folded, frames);
+    rh_stack_describe_fold(line, out);
 }

@@ -27,4 +27,10 @@ void rh_stack_fold(const struct rh_report_side *side, bool full, struct rh_stack
 void rh_stack_describe(const struct rh_stack_line *line, const struct rh_locations *locations,
                        struct rh_strbuf *out);
 
+/* The second half of it alone: ", inlined, calling std::swap (3 frames)". */
+void rh_stack_describe_fold(const struct rh_stack_line *line, struct rh_strbuf *out);
+
+/* Where a frame is, as sites have it. */
+struct rh_sidecar_location rh_stack_location(const struct rh_symbols_frame *frame);
+
 #endif

@@ -55,6 +55,19 @@ void rh_summary_add_ends(const struct rh_report *report, struct rh_strbuf *out)
                        rh_table_choose(totals->hung, "was", "were"));
 }
 
+void rh_summary_add_suppressed(const struct rh_report *report, struct rh_strbuf *out)
+{
+    if (report->suppressed == 0)
+        return;
+    rh_strbuf_addf(
+        out,
+        "%" PRIu64 " %s, %" PRIu64 " of them true %s, %s hidden by suppressions "
+        "(--no-suppressions shows all)",
+        report->suppressed, rh_table_choose(report->suppressed, "candidate", "candidates"),
+        report->suppressed_races, rh_table_choose(report->suppressed_races, "race", "races"),
+        rh_table_choose(report->suppressed, "is", "are"));
+}
+
 void rh_summary_add_command(const struct rh_report *report, const char *option,
                             struct rh_strbuf *out)
 {
@@ -192,6 +205,10 @@ void rh_report_print_summary(const struct rh_report *report, FILE *out, bool col
     rh_summary_print_table(report, out, coloured);
     rh_strbuf_reset(&counts);
     rh_summary_add_ends(report, &counts);
+    if (counts.len > 0)
+        fprintf(out, "\n%s\n", rh_strbuf_text(&counts));
+    rh_strbuf_reset(&counts);
+    rh_summary_add_suppressed(report, &counts);
     if (counts.len > 0)
         fprintf(out, "\n%s\n", rh_strbuf_text(&counts));
     print_true_races(report, &locations, out, coloured);

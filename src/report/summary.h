@@ -18,6 +18,9 @@ uint64_t rh_summary_count(const struct rh_report *report, enum rh_verdict verdic
 /* "1 run crashed, 2 runs hung and were ended"; adds nothing if all ended well. */
 void rh_summary_add_ends(const struct rh_report *report, struct rh_strbuf *out);
 
+/* "3 candidates, 2 of them true races, are hidden by suppressions"; adds nothing if none is. */
+void rh_summary_add_suppressed(const struct rh_report *report, struct rh_strbuf *out);
+
 /* The command that shows this report again, with an option more if there is one. */
 void rh_summary_add_command(const struct rh_report *report, const char *option,
                             struct rh_strbuf *out);

@@ -34,6 +34,15 @@ static void flush(struct printer *p, enum rh_colour colour)
     rh_strbuf_reset(&p->text);
 }
 
+/* The same as a line of its own, if anything was collected. */
+static void flush_line(struct printer *p)
+{
+    if (p->text.len == 0)
+        return;
+    flush(p, RH_COLOUR_NONE);
+    fputc('\n', p->out);
+}
+
 static void print_line(struct printer *p, const struct rh_sidecar_location *at, uint32_t line)
 {
     bool is_access = line == at->line;
@@ -227,15 +236,11 @@ static void print_head(struct printer *p, const struct rh_report *report)
             rh_table_choose(report->totals.runs, "run", "runs"), report->detector,
             report->build_id);
     rh_summary_add_ends(report, &p->text);
-    if (p->text.len > 0) {
-        flush(p, RH_COLOUR_NONE);
-        fputs("\n", p->out);
-    }
+    flush_line(p);
+    rh_summary_add_suppressed(report, &p->text);
+    flush_line(p);
     rh_phrase_losses(report->totals.losses, &p->text);
-    if (p->text.len > 0) {
-        flush(p, RH_COLOUR_NONE);
-        fputs("\n", p->out);
-    }
+    flush_line(p);
 }
 
 enum rh_status rh_render_text(const struct rh_report *report, FILE *out, bool coloured)

@@ -65,7 +65,9 @@ class Manual(Case):
         for words, page in ((["candidates"], "racehive-candidates.1"),
                             (["report"], "racehive-report.1"),
                             (["run"], "racehive-run.1"),
-                            (["sites"], "racehive-sites.1"), ([], "racehive.1")):
+                            (["sites"], "racehive-sites.1"),
+                            (["symbolize"], "racehive-symbolize.1"),
+                            (["doctor"], "racehive-doctor.1"), ([], "racehive.1")):
             known = set(re.findall(r"^ +(?:-h, )?--([\w-]+)", self.succeed(*words, "--help"), re.M))
             told = set(re.findall(r"^\.It .*Fl -([\w-]+)", self.manual(page), re.M))
             self.assertEqual(told, known, page)

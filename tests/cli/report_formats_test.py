@@ -102,9 +102,10 @@ class Html(ReportCase):
         rows = [r for r in self.page().rows if r[-1] in (BUSY, LOCKED, READ_WRITE, ITSELF, MIXED)]
         self.assertEqual([r[-1] for r in rows], [BUSY, LOCKED, ITSELF, READ_WRITE, MIXED])
         self.assertEqual(rows[3][:3], ["likely false positive", "synchronised", "60"])
-        self.assertEqual(rows[3][6:10], ["0", "66", "0", "0"])
-        self.assertRegex(rows[3][10], r"^below [0-9.]+ %$")
-        self.assertEqual(rows[0][10], "-")
+        self.assertEqual(rows[3][7:11], ["0", "66", "0", "0"])
+        self.assertEqual(rows[3][3], "1")  # pairs of these lines
+        self.assertRegex(rows[3][11], r"^below [0-9.]+ %$")
+        self.assertEqual(rows[0][11], "-")
 
     def test_links_lead_somewhere(self):
         elements = self.page().elements

@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import unittest
+import unittest.mock
 
 from harness import ID_A, ID_B, elf
 from report_harness import BUSY, ENOUGH, ITSELF, LOCKED, MIXED, READ_WRITE, Page, ReportCase
@@ -149,6 +150,75 @@ class Text(ReportCase):
         self.assertNotIn(b"\033", self.on_terminal(*words, TERM="xterm", NO_COLOR="1"))
 
 
+class Suppressions(ReportCase):
+    """LOCKED is a write in deposit and a read in audit of bank.c; ITSELF a write in deposit; BUSY is in
+    stop.c."""
+
+    def ask(self, *words, **env):
+        """The report with variables of the environment set."""
+        with unittest.mock.patch.dict(os.environ, env):
+            ran = self.run_racehive("report", *words, "bank")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return ran.stdout.decode(), ran.stderr.decode()
+
+    def hidden(self, rules, *words, where="rules", **env):
+        """Titles that a file of rules hides, and what is said on standard error."""
+        before = set(re.findall(r"^true race.*: (.*?)  ", self.report("--no-suppressions"), re.M))
+        if rules is not None:
+            self.write(where, rules.encode())
+        self.text, said = self.ask(*words, **env)
+        after = set(re.findall(r"^true race.*: (.*?)  ", self.text, re.M))
+        return before - after, said
+
+    def test_rules_match_functions_files_and_their_parts(self):
+        for rule, count in (("race:deposit", 2), ("race:^audit$", 1), ("race:audi", 1),
+                            ("race:^udit", 0), ("race:bank.c$", 3), ("race:stop.c$", 1), ("race:*", 3),
+                            ("race_top:deposit", 2), ("race_top:nothing", 0), ("mutex:deposit", 0)):
+            titles, said = self.hidden(rule + "\n", "--suppressions=rules")
+            self.assertEqual(len(titles), count, rule)
+            unused = count == 0 and rule.startswith("race")
+            self.assertEqual(said, f"rules:1: {rule} matched nothing\n" if unused else "", rule)
+
+    def test_what_is_hidden_is_counted(self):
+        self.hidden("race:deposit # why=known\n", "--suppressions=rules")
+        self.assertRegex(self.text, r"\n3 candidates, 2 of them true races, are hidden by "
+                                    r"suppressions \(--no-suppressions shows all\)\n")
+        self.assertIn("bank: 1 true race, 0 likely", self.text)
+        report = self.json("--suppressions=rules")
+        self.assertEqual(report["totals"]["suppressed_true_races"], 2)
+        self.assertEqual(report["totals"]["candidates"], 2)
+        page = self.report("--suppressions=rules", "--format=html")
+        self.assertIn("hidden by suppressions", page)
+        results = json.loads(self.report("--suppressions=rules", "--format=sarif"))
+        self.assertEqual(len(results["runs"][0]["results"]), 1)
+
+    def test_every_source_of_rules(self):
+        for words, env, where in ((["--suppressions=rules"], {}, "rules"),
+                                  ([], {"RACEHIVE_OPTIONS": "verbose=1:suppressions=rules"}, "rules"),
+                                  ([], {}, "bank.suppressions")):
+            titles, _ = self.hidden("race:audit\n", *words, where=where, **env)
+            self.assertEqual(len(titles), 1, where)
+            os.remove(self.path(where))
+
+    def test_frames_around_count_for_race_alone(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{MIXED}:race")   # count, inlined into tick, into worker
+        self.assertEqual(len(self.hidden("race:^worker$\n", "--suppressions=rules")[0]), 1)
+        self.assertEqual(len(self.hidden("race_top:^worker$\n", "--suppressions=rules")[0]), 0)
+        self.assertEqual(len(self.hidden("race_top:^count$\n", "--suppressions=rules")[0]), 1)
+
+    def test_expired_rules_are_said(self):
+        titles, said = self.hidden("race:audit # until=2001-01-31 why=mended\n",
+                                   "--suppressions=rules")
+        self.assertEqual(titles, set())
+        self.assertIn("rules:1: this rule has expired", said)
+
+    def test_mistakes_have_file_and_line(self):
+        self.write("rules", b"# known\nrace deposit\n")
+        self.fail_with(2, "rules:2: expected race:PATTERN", "report", "--suppressions=rules", "bank")
+        self.fail_with(1, "nosuch", "report", "--suppressions=nosuch", "bank")
+
+
 class Advice(ReportCase):
     runs = None
 
@@ -183,7 +253,8 @@ class Json(ReportCase):
         self.assertEqual(report, {
             "tool": "racehive", "version": "0.1.0", "program": "bank", "build_id": ID_A,
             "detector": "racemob", "runs": 75,
-            "totals": {"candidates": 5, "listed": 5, "crashed_runs": 2, "hung_runs": 2,
+            "totals": {"candidates": 5, "listed": 5, "suppressed": 0,
+                       "suppressed_true_races": 0, "crashed_runs": 2, "hung_runs": 2,
                        "wall_ns": 75000, "hook_ns": 1500, "pause_ns": 150, "losses": {},
                        "confidence": 0.999, "grounds": {
                 "causes hang": 1, "causes crash": 1, "both orders": 0, "single order": 1,

@@ -223,6 +223,8 @@ class BadUsage(RunCase):
         self.refuse(2, "do not go together", "--runs=2", "--users=2", "./subject")
         self.refuse(2, "which program?")
         self.refuse(2, "--jobs", "--jobs=0", "./subject")
+        self.refuse(2, "--runs must be at least 1", "--runs=0", "./subject")
+        self.refuse(2, "--users must be at least 1", "--users=0", "./subject")
         self.refuse(2, "whole number", "--runs=many", "./subject")
         self.refuse(2, "--exitcode", "--exitcode=256", "./subject")
         self.refuse(2, "--pause", "--pause=300", "./subject")
@@ -394,16 +396,21 @@ class Interrupts(RunCase):
     def test_many_runs(self):
         self.assertEqual(self.status("--runs=3", "--exitcode=0", "./subject"), 0)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            status, output, error = self.interrupt(number, "--runs=100", "--jobs=2")
+            status, output, error = self.interrupt(number, "--runs=100", "--jobs=2",
+                                                   "--exitcode=0")
             self.assertEqual((status, error), (128 + number, ""))
             self.assertIn("VERDICT", output)
             self.assertEqual(self.runs(), 3)  # those that were complete
             os.remove(self.log)
 
+    def test_a_race_that_was_found_is_said_all_the_same(self):
+        self.assertEqual(self.status("--runs=20", "./subject", "race"), 66)
+        self.assertEqual(self.interrupt(signal.SIGINT, "--runs=5")[0], 66)
+
     def test_a_single_run(self):
         """The program gets the signal, and its end is that of a run."""
         for done, number in enumerate((signal.SIGTERM, signal.SIGINT), 1):
-            status, _, _ = self.interrupt(number)
+            status, _, _ = self.interrupt(number, "--exitcode=0")
             self.assertEqual(status, 128 + number)
             self.assertEqual(self.runs(), done)
             os.remove(self.log)

@@ -243,7 +243,7 @@ class OwnOptions(DriverTest):
     def test_unreadable_configuration(self):
         self.write("a.c", HELLO)
         result = self.run_any(self.prefix.cc, "--rh-config=nosuch", "a.c")
-        self.assertEqual(result.status, 1)
+        self.assertEqual(result.status, 2)
         self.assertEqual(result.err.count("\n"), 1, result.err)
         self.assertIn("nosuch", result.err)
         self.assertFalse(self.exists("a.out"))

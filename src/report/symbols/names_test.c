@@ -78,6 +78,9 @@ static void test_functions_in_sentences_have_no_parameters(void **state)
     assert_taken(rh_names_shorten_function("box<int (*)(long)>::call(int) const"),
                  "box<int (*)(long)>::call");
     assert_taken(rh_names_shorten_function("main::$_0::operator()() const"), "main::{lambda#1}");
+    assert_taken(rh_names_shorten_function("point::operator=(point&&)"), "point::operator=");
+    assert_taken(rh_names_shorten_function("point::operator<(point const&) const"),
+                 "point::operator<");
 }
 
 static void test_mangled_names_in_texts(void **state)

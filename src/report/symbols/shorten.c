@@ -137,9 +137,11 @@ static const char *find_parameters(const char *name)
         } else if (*at == '(') {
             found = at;
             at = skip_brackets(at);
-        } else if (*at == '<' || starts(at, "operator")) {
-            const char *end = skip_brackets(at);
-            at = end > at ? end : at + 1;
+        } else if (starts(at, "operator")) {
+            at += strlen("operator");
+            at += strspn(at, "<>=-+*/!&|^~%,[]");
+        } else if (*at == '<') {
+            at = skip_brackets(at);
         } else {
             at++;
         }
