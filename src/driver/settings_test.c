@@ -105,7 +105,7 @@ static void configuration_must_make_sense(void **state)
     struct rh_settings settings;
     assert_int_equal(rh_settings_read_environment(&settings), RH_OK);
     assert_int_equal(rh_settings_read_word(&settings, word), RH_OK);
-    assert_int_equal(rh_settings_check(&settings), RH_ERR_INPUT);
+    assert_int_equal(rh_settings_check(&settings), RH_ERR_USAGE);
     assert_int_equal(rh_fs_write(path, "", 0, 0666), RH_OK);
     assert_int_equal(rh_settings_check(&settings), RH_OK);
     assert_int_equal(rh_fs_write(path, "rase:x\n", 7, 0666), RH_OK);
