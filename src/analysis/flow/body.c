@@ -217,6 +217,51 @@ static uint32_t add_bundle(struct bundles *b, const uint32_t *targets, uint32_t 
     return body.instance;
 }
 
+/* --- what runs when the process exits --- */
+
+/* Hands over a function that exit calls, in the one thread that ends the process. */
+static bool registers_exit(const struct rh_value *call)
+{
+    static const char *const names[] = {"atexit", "at_quick_exit", "on_exit", "__cxa_atexit",
+                                        "__cxa_at_quick_exit"};
+    const struct rh_value *callee = call->callee ? strip_callee(call->callee) : NULL;
+    for (size_t i = 0;
+         callee && callee->kind == RH_VALUE_FUNCTION && i < sizeof names / sizeof names[0]; i++)
+        if (!callee->fn->block_count && strcmp(callee->fn->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the outside knows the function as a handler of exit alone. */
+static bool is_exit_handler(const struct rh_function *fn)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < fn->value->user_count; i++) {
+        const struct rh_value *user = fn->value->users[i];
+        bool calls = user->kind == RH_VALUE_INST && user->callee == fn->value;
+        bool registers = user->kind == RH_VALUE_INST && registers_exit(user);
+        if (!calls && !registers)
+            return false;
+        found |= registers;
+    }
+    return found;
+}
+
+/* The end of a thread runs what was left for later (destructors of its variables), but no handlers
+ * of exit. */
+static uint32_t add_ends_bundle(struct bundles *b)
+{
+    struct rh_flow *f = b->f;
+    uint32_t *targets = rh_arena_array(&f->arena, uint32_t, f->outside_count + (size_t)1);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < f->outside_count; i++) {
+        const struct rh_function *fn = rh_pointsto_instance(f->pointsto, f->outside[i])->fn;
+        if (!is_exit_handler(fn))
+            targets[count++] = f->outside[i];
+    }
+    return count ? add_bundle(b, targets, count, true) : FLOW_NONE;
+}
+
 /* What a library function or the outside calls it may call again and again. */
 static void make_bundles(struct rh_flow *f)
 {
@@ -229,6 +274,7 @@ static void make_bundles(struct rh_flow *f)
         }
     f->outside_bundle =
         f->outside_count ? add_bundle(&b, f->outside, f->outside_count, true) : FLOW_NONE;
+    f->ends_bundle = add_ends_bundle(&b);
     f->bundle_count = (uint32_t)b.all.len;
     f->bodies =
         rh_realloc_array(f->bodies, f->body_count + (size_t)f->bundle_count, sizeof *f->bodies);

@@ -244,7 +244,8 @@ struct rh_flow {
     struct flow_body *bodies; /* by instance; bundles behind them */
     uint32_t body_count, bundle_count;
     uint32_t outside_bundle; /* of what the outside may call, or FLOW_NONE */
-    uint32_t *outside;       /* instances that the outside may call */
+    uint32_t ends_bundle; /* of what may be called when a thread but the main one ends, likewise */
+    uint32_t *outside;    /* instances that the outside may call */
     uint32_t outside_count;
     struct rh_bitset outside_objects;
     bool outside_has_locks, has_locks, can_cancel;
@@ -313,6 +314,9 @@ static inline uint64_t flow_hash(const void *bytes, size_t size)
     }
     return h;
 }
+
+/* What is called when a thread has run to its end, or FLOW_NONE. */
+uint32_t flow_bundle_at_end(const struct rh_flow *f, const struct rh_thread *thread);
 
 /* --- sets.c --- */
 void flow_sets_init(struct flow_sets *s);

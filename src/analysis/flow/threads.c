@@ -150,6 +150,13 @@ static void read_start(struct rh_flow *f, uint32_t thread, uint32_t instance, st
     rh_idset_add(&f->threads.data[thread].children, ev->starts);
 }
 
+uint32_t flow_bundle_at_end(const struct rh_flow *f, const struct rh_thread *thread)
+{
+    if (thread->kind == RH_THREAD_HANDLER)
+        return FLOW_NONE; /* its return ends no thread */
+    return thread->id == 0 ? f->outside_bundle : f->ends_bundle;
+}
+
 /* Follows the calls of one thread; the threads it starts are added behind it. What was left to a
  * library for later may run when the thread ends. */
 static void follow(struct rh_flow *f, uint32_t thread)
@@ -159,8 +166,9 @@ static void follow(struct rh_flow *f, uint32_t thread)
     size_t bit;
     for (uint64_t at = 0; rh_idset_next(&f->threads.data[thread].public.entries, &at, &id);)
         rh_bitset_set(&seen, id);
-    if (rh_bitset_count(&seen) && f->outside_bundle != FLOW_NONE)
-        rh_bitset_set(&seen, f->outside_bundle);
+    uint32_t bundle = flow_bundle_at_end(f, &f->threads.data[thread].public);
+    if (rh_bitset_count(&seen) && bundle != FLOW_NONE)
+        rh_bitset_set(&seen, bundle);
     flow_follow_calls(f, &seen);
     for (size_t at = 0; rh_bitset_next(&seen, &at, &bit);)
         for (uint32_t i = 0; i < f->bodies[bit].event_count; i++)

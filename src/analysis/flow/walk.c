@@ -524,8 +524,9 @@ static void walk_beginning(struct step *w)
         out = merge(f, out, call_instance(w, &none, id, false, s));
     if (t->id == 0 && f->first_run_count == 0)
         out = s;
-    if (is_reachable(out))
-        out = call_outside(w, &none, out);
+    uint32_t bundle = flow_bundle_at_end(f, t);
+    if (is_reachable(out) && bundle != FLOW_NONE)
+        out = call_instance(w, &none, bundle, false, out);
     if (t->id == 0 && f->is_library && is_reachable(out))
         out = start_thread(w, 1, out);
     if (is_reachable(out))
