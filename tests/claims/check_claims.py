@@ -257,6 +257,28 @@ def check_rooms_introduce_themselves(tree):
             yield folder, "has neither a README.md nor a head header that introduces it"
 
 
+# What a README.md may list besides rooms.
+OUTSIDE = ("nothing", "libc", "LLVM's C interface", "elfutils", "libstdc++'s demangler")
+
+
+def check_rooms_say_what_they_may_use(tree):
+    """The sentence `May use: base, store, include/racehive.` of a room's README.md is the table above."""
+    def room_named(name, room):
+        names = {"include/racehive": "racehive", "the runtime's core": "runtime"}
+        return names.get(name, name if room.startswith("runtime") else f"src/{name}")
+
+    for room, allowed in MAY_USE.items():
+        path = f"{'include/racehive' if room == 'racehive' else room}/README.md"
+        if path not in tree.known:
+            continue
+        found = re.search(r"^May use: (.*?)\.(?:\s|$)", tree.read(path), re.M | re.S)
+        names = re.split(r",\s+", re.sub(r"\s+", " ", found.group(1))) if found else []
+        named = {room_named(n, room) for n in names if n not in OUTSIDE}
+        if not found or named != set(allowed):
+            wanted = ", ".join(sorted(named ^ set(allowed))) if found else "no such line"
+            yield path, f"does not say `May use:` as tests/claims/check_claims.py does: {wanted}"
+
+
 def check_tests_are_registered(tree):
     for path in tree.files:
         if not path.endswith(("_test.c", "_test.py")):
@@ -310,7 +332,8 @@ def check_docs_name_real_files(tree):
 CHECKS = (check_rooms_are_known, check_layers, check_layers_of_folders, check_libraries,
           check_llvm_only_in_ir, check_database_only_behind_its_door, check_no_cpp,
           check_first_sentences, check_licences, check_sizes_of_files, check_sizes_of_functions,
-          check_sizes_of_folders, check_rooms_introduce_themselves, check_tests_are_registered,
+          check_sizes_of_folders, check_rooms_introduce_themselves, check_rooms_say_what_they_may_use,
+          check_tests_are_registered,
           check_functions_have_callers, check_docs_name_real_files)
 
 

@@ -21,7 +21,7 @@ MARKS = {".c": f"/* {LICENCE} */\n", ".h": f"/* {LICENCE} */\n", ".def": f"/* {L
 
 TEST_LIST = "# The units of this room.\nadd_test(NAME vec_test)\n"
 SOUND = {
-    "src/base/README.md": "What every other room stands on; read `src/base/vec.h` first.\n",
+    "src/base/README.md": "What every other room stands on.\n\nMay use: libc. Read `vec.h` first.\n",
     "src/base/CMakeLists.txt": TEST_LIST,
     "src/base/vec.c": '/* Vectors that grow. */\n#include "base/vec.h"\n',
     "src/base/vec.h": "/* Vectors that grow, and who owns them. */\n",
@@ -29,7 +29,7 @@ SOUND = {
     "src/ir/ir.h": "/*\n * Modules in our own words.\n * Read this first.\n */\n",
     "src/ir/ir.c": '/* Reads a module. */\n#include "ir/ir.h"\n#include <llvm-c/Core.h>\n'
                    "LLVMModuleRef module;\n",
-    "src/store/README.md": "What is kept.\n",
+    "src/store/README.md": "What is kept.\n\nMay use: base, candidate,\ninclude/racehive.\n",
     "src/store/db_sqlite.c": "/* The SQLite backend. */\n#include <sqlite3.h>\nsqlite3 *db;\n",
     "src/store/runs.c": "/* Runs; db_sqlite.c calls sqlite3_open for LLVMModuleRef. */\n",
     "runtime/rt.h": "/*\n * The runtime's inside.\n * Read this first.\n */\n",
@@ -51,6 +51,13 @@ def licensed(path, text):
         first, rest = text.split("\n", 1)
         return f"{first}\n# {LICENCE}\n{rest}"
     return MARKS.get(os.path.splitext(path)[1], "") + text
+
+
+def introduction(room):
+    """The README.md of a room, with what it may use."""
+    names = {"racehive": "include/racehive", "runtime": "the runtime's core"}
+    used = [names.get(u, u.removeprefix("src/")) for u in check_claims.MAY_USE.get(room, ())]
+    return f"A room.\n\nMay use: {', '.join(used) or 'nothing'}. Read it.\n"
 
 
 class Claims(unittest.TestCase):
@@ -118,7 +125,7 @@ class Claims(unittest.TestCase):
 
     def include(self, room, other):
         """Two files: one of `room` that includes one of `other`."""
-        extra = {f"{r}/README.md": "A room.\n" for r in (room, other)}
+        extra = {f"{r}/README.md": introduction(r) for r in (room, other)}
         name = f"{other.removeprefix('src/').removeprefix('runtime/')}/other.h"
         if other == "runtime":
             name = "other.h"
@@ -139,7 +146,7 @@ class Claims(unittest.TestCase):
                                             f"that {room} may not use", extra)
 
     def test_shared_layouts_are_for_some_rooms(self):
-        include = {"include/racehive/README.md": "What tools and runtime share.\n",
+        include = {"include/racehive/README.md": "What they share.\n\nMay use: nothing.\n",
                    "include/racehive/page.h": "/* The page of it. */\n"}
         text = "/* A part of it. */\n#include <racehive/page.h>\n"
         self.assert_sound({**include, "src/store/page.c": text})
@@ -235,6 +242,16 @@ class Claims(unittest.TestCase):
                                 "nor a head header that introduces it",
                                 {f"{folder}/part.h": "/* A part of the room. */\n"})
         self.assert_sound({"src/hive/hive.h": "/*\n * What the hive is\n * for.\n */\n"})
+
+    def test_rooms_say_what_they_may_use(self):
+        for text, complaint in (("May use: libc, ir.", "src/ir"), ("Uses libc.", "no such line"),
+                                ("May use: the cellar.", "src/the cellar")):
+            self.assert_offence("rooms_say_what_they_may_use", "src/base/README.md: does not say "
+                                f"`May use:` as tests/claims/check_claims.py does: {complaint}",
+                                {"src/base/README.md": f"What all need.\n\n{text}\n"})
+        self.assert_offence("rooms_say_what_they_may_use", "src/store/README.md: does not say `May "
+                            "use:` as tests/claims/check_claims.py does: src/candidate",
+                            {"src/store/README.md": "Runs.\n\nMay use: base, include/racehive.\n"})
 
     def test_registered_tests(self):
         for path, text in (("src/base/log_test.c", "/* Tests the log. */\n"),
