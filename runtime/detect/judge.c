@@ -3,21 +3,21 @@
 #include "judge.h"
 
 #include "evidence/findings.h"
-#include "keys.h"
 #include "evidence/pause.h"
+#include "keys.h"
 #include "state.h"
 
 /* --- collisions --- */
 
-/* The comer's access comes first: the paused thread goes on after it. */
+/* The access of the thread that collided comes first: the paused one goes on after it. */
 static void tell_collision(struct rt_thread *self, const struct rt_visit *v,
                            const struct rt_meeting *meeting)
 {
-    struct rt_witness comer;
-    rt_witness_take(self, v->access, &comer);
+    struct rt_witness first;
+    rt_witness_take(self, v->access, &first);
     const struct rt_finding f = {.proof = RH_PROOF_COLLISION,
                                  .pause_us = meeting->paused_us,
-                                 .first = &comer,
+                                 .first = &first,
                                  .second = &meeting->paused};
     if (rt_finding_report(&f))
         rt_plan_count(&rt_plan_result(v->index)->raced[rt_plan_order_if_first(v)]);
@@ -73,8 +73,7 @@ static bool comes_back(const struct rt_access *a)
 
 static void enter(struct rt_thread *self, const struct rt_access *a)
 {
-    rt_state_of(self)->entered =
-        (struct rt_entered){a->image, a->site, atomic_load(&rt_moment)};
+    rt_state_of(self)->entered = (struct rt_entered){a->image, a->site, atomic_load(&rt_moment)};
 }
 
 void rt_judge_after(struct rt_thread *self, const struct rt_visit *v)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests of holding threads and meeting them: who is met and by whom, how holds end, and that what a
- * comer reads is of the very hold that he ended.
+ * Tests of pauses and collisions: who collides with whom, how pauses end, and that what a thread
+ * reads belongs to the pause that it collided with.
  */
 #include "evidence/pause.c"
 
@@ -42,7 +42,7 @@ void rt_budget_after_fork(void)
     atomic_fetch_add(&budget_forks, 1);
 }
 
-/* --- a thread that is held --- */
+/* --- a paused thread --- */
 
 struct holder {
     pthread_t thread;
@@ -212,10 +212,10 @@ static void test_all_slots(void **state)
     finish(&more);
     assert_int_equal(more.end, RT_PAUSE_REFUSED);
     for (uint32_t i = 0; i < SLOTS; i += 2) {
-        struct rt_thread comer = {.id = 1000};
+        struct rt_thread other = {.id = 1000};
         struct rt_access a = access_at(0x1000 + i * 8, 1);
         struct rt_meeting meeting;
-        assert_true(rt_pause_meet(&comer, 3, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting));
+        assert_true(rt_pause_meet(&other, 3, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting));
         assert_int_equal(meeting.paused.address, 0x1000 + i * 8);
     }
     await_waiting(SLOTS / 2);
@@ -322,7 +322,7 @@ static void test_signals_wait_for_its_end(void **state)
     assert_true(atomic_load(&handled_ns) >= began + 30 * MS * 1000);
 }
 
-/* The child has nobody who is held, and its own threads may be. */
+/* The child has no paused thread, and its own threads can be paused. */
 static void test_after_fork(void **state)
 {
     (void)state;
@@ -347,47 +347,47 @@ static void test_after_fork(void **state)
 
 /* --- under stress --- */
 
-enum { HOLDERS = 3, COMERS = 2, STRESS_MS = 1500 };
+enum { PAUSED = 3, OTHERS = 2, STRESS_MS = 1500 };
 
 static struct {
     _Atomic bool is_over;
-    _Atomic uint64_t holds, met, meetings, wrong;
+    _Atomic uint64_t pauses, met, meetings, wrong;
 } stress;
 
-/* The address tells the task, and the site the hold: a mixture of two would show. */
-static void *hold_often(void *arg)
+/* The address tells the task, and the site the pause: a mixture of two would show. */
+static void *pause_often(void *arg)
 {
     struct rt_thread *self = arg;
     uint64_t random = seed_of(self->id);
-    for (uint32_t hold = 1; !atomic_load(&stress.is_over); hold++) {
+    for (uint32_t pause = 1; !atomic_load(&stress.is_over); pause++) {
         uint32_t task = draw_below(&random, 8);
         struct rt_access a = access_at(0x1000 + task * 64 + draw_below(&random, 8) * 8, 8);
-        a.site = self->id << 24 | hold % (1 << 24);
+        a.site = self->id << 24 | pause % (1 << 24);
         enum rt_pause_end end =
             rt_pause(self, task, RT_SIDE_FIRST, &a, draw_below(&random, 4) ? 20 : 2000);
-        atomic_fetch_add(&stress.holds, 1);
+        atomic_fetch_add(&stress.pauses, 1);
         atomic_fetch_add(&stress.met, end == RT_PAUSE_MET);
     }
     return NULL;
 }
 
-static bool is_whole(const struct rt_meeting *m, uint32_t task, uint32_t *last_holds)
+static bool is_whole(const struct rt_meeting *m, uint32_t task, uint32_t *last)
 {
-    uint32_t thread = m->paused.site.site >> 24, hold = m->paused.site.site & 0xffffff;
-    bool good = m->paused.thread == thread && thread >= 1 && thread <= HOLDERS &&
+    uint32_t thread = m->paused.site.site >> 24, pause = m->paused.site.site & 0xffffff;
+    bool good = m->paused.thread == thread && thread >= 1 && thread <= PAUSED &&
                 m->paused.address / 64 == (0x1000 + task * 64) / 64 && m->paused.size == 8 &&
-                hold > last_holds[thread - 1];
+                pause > last[thread - 1];
     if (good)
-        last_holds[thread - 1] = hold;
+        last[thread - 1] = pause;
     return good;
 }
 
-/* Nobody meets the same hold twice, nor an earlier one after a later one. */
-static void *come_often(void *arg)
+/* Nobody collides with the same pause twice, nor an earlier one after a later one. */
+static void *collide_often(void *arg)
 {
     struct rt_thread *self = arg;
     uint64_t random = seed_of(self->id);
-    uint32_t last_holds[HOLDERS] = {0};
+    uint32_t last[PAUSED] = {0};
     while (!atomic_load(&stress.is_over)) {
         uint32_t task = draw_below(&random, 8);
         struct rt_access a = access_at(0x1000 + task * 64, 64);
@@ -397,7 +397,7 @@ static void *come_often(void *arg)
         if (!rt_pause_meet(self, task, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting))
             continue;
         atomic_fetch_add(&stress.meetings, 1);
-        if (!is_whole(&meeting, task, last_holds))
+        if (!is_whole(&meeting, task, last))
             atomic_fetch_add(&stress.wrong, 1);
     }
     return NULL;
@@ -406,18 +406,20 @@ static void *come_often(void *arg)
 static void test_stress(void **state)
 {
     (void)state;
-    pthread_t threads[HOLDERS + COMERS];
-    for (uint32_t i = 0; i < HOLDERS + COMERS; i++)
+    pthread_t threads[PAUSED + OTHERS];
+    for (uint32_t i = 0; i < PAUSED + OTHERS; i++)
         assert_int_equal(
-            pthread_create(&threads[i], NULL, i < HOLDERS ? hold_often : come_often, &fakes[i]), 0);
+            pthread_create(&threads[i], NULL, i < PAUSED ? pause_often : collide_often, &fakes[i]),
+            0);
     usleep(STRESS_MS * 1000);
     atomic_store(&stress.is_over, true);
-    for (uint32_t i = 0; i < HOLDERS + COMERS; i++)
+    for (uint32_t i = 0; i < PAUSED + OTHERS; i++)
         pthread_join(threads[i], NULL);
-    print_message("%lu holds, %lu met, %lu meetings\n", stress.holds, stress.met, stress.meetings);
+    print_message("%lu pauses, %lu met, %lu meetings\n", stress.pauses, stress.met,
+                  stress.meetings);
     assert_int_equal(stress.wrong, 0);
     assert_int_equal(stress.met, stress.meetings);
-    assert_true(stress.met > 0 && stress.holds > stress.met);
+    assert_true(stress.met > 0 && stress.pauses > stress.met);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, check_nothing_left)
