@@ -7,7 +7,7 @@
 #include "keys.h"
 #include "lock.h"
 #include "options.h"
-#include "random.h"
+#include "racehive/random.h"
 #include "shared.h"
 #include "sys.h"
 #include "text.h"
@@ -20,7 +20,7 @@ static uint64_t first_random(void)
     uint64_t seed = rt_options.seed;
     if (!seed)
         seed = (uint64_t)rt_sys_monotonic_ns() ^ (uint64_t)rt_sys_getpid() << 40;
-    return rt_random_seed(seed);
+    return rh_random_seed(seed);
 }
 
 /* Some sites, or now and then all of an image: a gate is off only while no key behind it is on. */
@@ -29,16 +29,16 @@ static void flip_some(uint64_t *random)
     enum { ALL_IN = 4 };
     uint32_t sites[FLIP_BATCH];
     uint32_t count = rt_image_count();
-    struct rt_image *image = count ? rt_image_at(rt_random_below(random, count)) : NULL;
+    struct rt_image *image = count ? rt_image_at(rh_random_below(random, count)) : NULL;
     if (!image || !image->site_count)
         return;
-    bool on = rt_random_below(random, 2);
-    if (rt_random_below(random, ALL_IN) == 0) {
+    bool on = rh_random_below(random, 2);
+    if (rh_random_below(random, ALL_IN) == 0) {
         rt_keys_sites(image, NULL, image->site_count, RT_KEYS_ALL, on);
         return;
     }
     for (uint32_t i = 0; i < FLIP_BATCH; i++)
-        sites[i] = rt_random_below(random, image->site_count);
+        sites[i] = rh_random_below(random, image->site_count);
     rt_keys_sites(image, sites, FLIP_BATCH, RT_KEYS_ALL, on);
 }
 
@@ -114,14 +114,14 @@ static void choose_tasks(const struct rt_image *image, struct rh_control *contro
     uint32_t candidates = image->image->counts[3];
     uint32_t count = rt_options.tasks < RH_MAX_TASKS ? (uint32_t)rt_options.tasks : RH_MAX_TASKS;
     for (uint32_t i = 0; i < count && candidates; i++) {
-        const uint32_t *pair = image->image->candidates[rt_random_below(&random, candidates)];
+        const uint32_t *pair = image->image->candidates[rh_random_below(&random, candidates)];
         uint32_t pause = 1000;
-        while (pause < LONGEST_US && rt_random_below(&random, 2))
+        while (pause < LONGEST_US && rh_random_below(&random, 2))
             pause *= 2;
         control->tasks[i] = (struct rh_task){
             .id = i,
             .stage = RH_STAGE_STEER,
-            .order = rt_random_below(&random, 2),
+            .order = rh_random_below(&random, 2),
             .pause_us = pause < LONGEST_US ? pause : LONGEST_US,
             .first = {.site = pair[0]},
             .second = {.site = pair[1]},

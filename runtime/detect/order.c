@@ -120,7 +120,7 @@ void rt_order_gone(uintptr_t start, uint64_t size)
 /* Which track has to make room, and whether. */
 static uint32_t choose_below(const struct rt_thread *self, uint32_t limit)
 {
-    return rt_random_below(rt_state_random(self, 0), limit);
+    return rh_random_below(rt_state_random(self, 0), limit);
 }
 
 /* A track of this task by this thread on the same bytes: it still stands for this access, as long

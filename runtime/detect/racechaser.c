@@ -38,9 +38,9 @@ static bool is_chosen(struct rt_thread *self, uint64_t delay_ns)
     enum { MILLION = 1000000 };
     uint64_t *random = rt_state_random(self, rt_arch_ticks());
     uint64_t visits = ++rt_state_of(self)->visits;
-    if (rt_random(random) % visits)
+    if (rh_random(random) % visits)
         return false;
-    return rt_random_below(random, MILLION) < rt_budget_pause_room(delay_ns);
+    return rh_random_below(random, MILLION) < rt_budget_pause_room(delay_ns);
 }
 
 /* The uninstrumented access came first. `writer` says what the watchpoint has seen of it. */

@@ -9,7 +9,7 @@
 
 #include "judge.h"
 #include "order.h"
-#include "random.h"
+#include "racehive/random.h"
 #include "scout/scout.h"
 
 struct rt_state {
@@ -36,7 +36,7 @@ static inline uint64_t *rt_state_random(const struct rt_thread *thread, uint64_t
 {
     uint64_t *random = &rt_state_of(thread)->random;
     if (!*random)
-        *random = rt_random_seed(thread->id ^ salt);
+        *random = rh_random_seed(thread->id ^ salt);
     return random;
 }
 

@@ -3,7 +3,7 @@
 #include "scout/kin.h"
 
 #include "arch/x86_64/ticks.h"
-#include "random.h"
+#include "racehive/random.h"
 #include "sys.h"
 
 enum { KIN = 1 << 16, LINKS = 1024 };
@@ -25,7 +25,7 @@ bool rt_kin_start(void)
     if (!table) {
         table = rt_map(KIN * sizeof *table);
         order = rt_map(KIN * sizeof *order);
-        luck = rt_random_seed(rt_arch_ticks());
+        luck = rh_random_seed(rt_arch_ticks());
     }
     return table && order;
 }
@@ -35,7 +35,7 @@ void rt_kin_add(uint16_t kin)
     if (table[kin].is_there)
         return;
     table[kin].is_there = true;
-    uint32_t at = rt_random_below(&luck, kin_count + 1);
+    uint32_t at = rh_random_below(&luck, kin_count + 1);
     order[kin_count] = order[at];
     order[at] = kin;
     kin_count++;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
+#include <racehive/random.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,23 +57,6 @@ struct rh_pool {
     bool is_drained;       /* every candidate is an entry */
     uint64_t random;
 };
-
-/* --- chance --- */
-
-static uint64_t next_random(struct rh_pool *pool)
-{
-    uint64_t x = pool->random;
-    x ^= x >> 12;
-    x ^= x << 25;
-    x ^= x >> 27;
-    pool->random = x;
-    return x * 0x2545f4914f6cdd1dull;
-}
-
-static uint64_t random_below(struct rh_pool *pool, uint64_t limit)
-{
-    return limit ? (next_random(pool) >> 16) % limit : 0;
-}
 
 /* --- entries --- */
 
@@ -211,7 +195,7 @@ enum rh_status rh_pool_open(struct rh_sidecar *sidecar, struct rh_runs *runs,
     struct rh_pool *p = rh_calloc(1, sizeof *p);
     p->options = *options;
     p->runs = runs;
-    p->random = options->seed * 0x9e3779b97f4a7c15ull + 1;
+    p->random = rh_random_seed(options->seed);
     enum rh_status status = rh_candidates_open(sidecar, NULL, &p->candidates);
     if (status == RH_OK)
         status = rh_sidecar_load_sites(sidecar, &p->all_sites, &p->site_count);
@@ -253,12 +237,13 @@ static uint32_t choose_skip(struct rh_pool *pool, const struct entry *e, enum rh
 {
     uint64_t executions = e->executions[e->same || order == RH_ORDER_ALTERNATE ? 0 : 1];
     uint64_t limit = 1;
-    if (executions < 2 || next_random(pool) & 1)
+    if (executions < 2 || rh_random(&pool->random) & 1)
         return 0;
-    while (limit < executions && next_random(pool) & 3)
+    while (limit < executions && rh_random(&pool->random) & 3)
         limit *= 2;
-    uint64_t skip = random_below(pool, limit < executions ? limit : executions);
-    return skip < UINT32_MAX ? (uint32_t)skip : UINT32_MAX;
+    if (limit > executions)
+        limit = executions;
+    return rh_random_below(&pool->random, limit < UINT32_MAX ? (uint32_t)limit : UINT32_MAX);
 }
 
 /* The attempts at a candidate: one without a pause, which is spared if another run has seen its
@@ -284,7 +269,7 @@ static struct rh_runs_task make_attempt(struct rh_pool *pool, const struct entry
     }
     bool is_spent = e->timed_out_us[task.order] >= o->longest_pause_us;
     /* When the longest has timed out, any length may be the right one. */
-    task.pause_us = is_spent ? 1 + (uint32_t)random_below(pool, o->longest_pause_us)
+    task.pause_us = is_spent ? 1 + rh_random_below(&pool->random, o->longest_pause_us)
                              : next_pause(o, e->timed_out_us[task.order]);
     *skip = choose_skip(pool, e, task.order);
     return task;
@@ -326,7 +311,7 @@ static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
     uint64_t attempts =
         is_true_race(e) ? e->explored : e->attempts >> (is_suspect ? 2 : e->sight == MET_BARE);
     return attempts << 32 | (uint64_t)(look_at(pool, e) == SLEEP) << 31 |
-           (uint64_t)(RH_SCORE_MAX - e->score) << 16 | (next_random(pool) & 0xffff);
+           (uint64_t)(RH_SCORE_MAX - e->score) << 16 | (rh_random(&pool->random) & 0xffff);
 }
 
 /* A true race is tried a few times more, steered to both orders, to see whether it makes the
@@ -424,7 +409,7 @@ static void add_screening(struct rh_pool *pool, struct rh_assignment *a)
     enum { ONE_OF = 8 };
     size_t wanted = pool->options.screened_per_run, room = RH_MAX_TASKS - a->count;
     size_t count = wanted < room ? wanted : room, limit = a->count + count;
-    size_t awake = limit - (count + random_below(pool, ONE_OF)) / ONE_OF;
+    size_t awake = limit - (count + rh_random_below(&pool->random, ONE_OF)) / ONE_OF;
     screen(pool, a, awake - count / 2, RUN, false);
     screen(pool, a, awake, OPEN, true);
     screen(pool, a, awake, RUN, false);
@@ -464,7 +449,7 @@ bool rh_pool_draw(struct rh_pool *pool, struct rh_pool_share *share)
             fewest = e->users;
             seen = 0;
         }
-        if (random_below(pool, ++seen) == 0)
+        if (rh_random_below(&pool->random, ++seen) == 0)
             share->entry = i;
     }
     if (!seen)
