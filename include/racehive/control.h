@@ -59,7 +59,7 @@ enum rh_keyed_state {
 /* An instrumented image of the run; its number is that of the row. */
 struct rh_keyed_image {
     _Atomic uint32_t state; /* enum rh_keyed_state; set last */
-    uint32_t site_count;
+    uint32_t site_count;    /* those without keys, which come last, may be left out */
     /* Of its first site, in the scout's wishes and in what ran; may lie beyond these. */
     uint32_t first_site;
     uint32_t build_id_size; /* never 0 */
@@ -350,7 +350,7 @@ enum rh_opaque {
     X(KEY_FOREIGN_BYTE, "keys not switched, their bytes were changed by someone else")             \
     X(KEY_STACK_ADDRESS, "keys not switched, address relative to the stack pointer or a segment")  \
     X(KEY_NO_MEMORY, "keys not switched, no memory")                                               \
-    X(SHADOW, "accesses not kept, no shadow memory or its holder did not come back")              \
+    X(SHADOW, "accesses not kept, no shadow memory or its holder did not come back")               \
     X(SHADOW_DROPPED, "times that all earlier accesses were dropped, at the limit of memory")      \
     X(ORIGIN, "stacks of earlier accesses not kept, too many or no memory")                        \
     X(SHARED_CLOCK, "threads that share a clock with another, as more than 64 are alive")

@@ -42,7 +42,8 @@ static void fill(struct rh_shared *shared, struct rh_keyed_image *row,
     atomic_store(&row->state, RH_KEYED_LOADED);
 }
 
-/* True if it is the image's, now or already. */
+/* True if it is the image's, now or already. The controller knows all sites of an image, the image
+ * only those with keys, which come first. */
 static bool take_row(struct rh_shared *shared, uint32_t number, const struct rh_image_name *name,
                      const char *path, uint32_t site_count)
 {
@@ -55,7 +56,7 @@ static bool take_row(struct rh_shared *shared, uint32_t number, const struct rh_
     }
     uint32_t state = state_of(row);
     if ((state != RH_KEYED_KNOWN && state != RH_KEYED_LOADED) || !has_build_id(row, name) ||
-        row->site_count != site_count)
+        row->site_count < site_count)
         return false;
     atomic_compare_exchange_strong(&row->state, &is_known, RH_KEYED_LOADED);
     return true;
