@@ -92,6 +92,9 @@ static void add_instrument_words(struct attempt *attempt, struct rh_wordlist *ar
     const char *starter = rh_outside_starter(ld);
     if (starter)
         rh_vec_push(argv, rh_arena_printf(arena, "--starter=%s", starter));
+    const char *keyed = rh_outside_keyed(ld);
+    if (keyed)
+        rh_vec_push(argv, rh_arena_printf(arena, "--keyed=%s", keyed));
     if (link->settings.config)
         rh_vec_push(argv, rh_arena_printf(arena, "--config=%s", link->settings.config));
     if (link->settings.verbose)

@@ -9,6 +9,7 @@
 #include "driver/archive.h"
 #include "driver/inputs.h"
 #include "driver/objfile.h"
+#include "racehive/image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,4 +150,25 @@ const char *rh_outside_starter(struct rh_ld *ld)
     rh_strmap_release(&s.seen);
     rh_vec_free(&s.queue);
     return s.found;
+}
+
+static bool has_keys(const char *path)
+{
+    struct rh_elf elf;
+    if (rh_elf_open(path, &elf) != RH_OK)
+        return false;
+    bool has = rh_elf_has_section(&elf, RH_NOTE_SECTION);
+    rh_elf_close(&elf);
+    return has;
+}
+
+const char *rh_outside_keyed(struct rh_ld *ld)
+{
+    rh_vec_each (struct rh_ld_arg, arg, &ld->args) {
+        const char *slash = arg->path ? strrchr(arg->path, '/') : NULL;
+        const char *name = slash ? slash + 1 : arg->path;
+        if (name && rh_inputs_is_loaded(name) && has_keys(arg->path))
+            return rh_arena_strdup(&ld->arena, name);
+    }
+    return NULL;
 }

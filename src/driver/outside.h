@@ -18,4 +18,7 @@
  * nothing can. After rh_inputs_inspect(). */
 const char *rh_outside_starter(struct rh_ld *ld);
 
+/* The name of a shared library of the link that has keys, in ld's arena; NULL if there is none. */
+const char *rh_outside_keyed(struct rh_ld *ld);
+
 #endif

@@ -2,11 +2,13 @@
 /* Instruments a merged module and leaves its sidecar: see linkstep.h. */
 #include "linkstep/linkstep.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/analysis.h"
+#include "analysis/exposed.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -112,6 +114,27 @@ static const char *find_starter(const struct work *w)
     return starter;
 }
 
+/* Whether code of other images with keys may work on the same memory. */
+static bool meets_others(const struct work *w)
+{
+    if (w->options->keyed || strcmp(w->options->type, "shared") == 0)
+        return true;
+    for (uint32_t i = 0; i < rh_ir_function_count(w->module); i++) {
+        const struct rh_function *fn = rh_ir_function(w->module, i);
+        if (!fn->block_count && fn->value->user_count && rh_loads_code(fn->name))
+            return true;
+    }
+    return false;
+}
+
+static void expose(struct work *w)
+{
+    if (!w->analysed || !meets_others(w))
+        return;
+    uint64_t count = rh_exposed_mark(&w->analysis);
+    rh_log_step("%" PRIu64 " more accesses may race with other images", count);
+}
+
 /* Which accesses are sites: those in a candidate, or, if nothing is to be proved, all that are not
  * plainly private. */
 static enum rh_status choose_sites(struct work *w)
@@ -135,6 +158,7 @@ static enum rh_status choose_sites(struct work *w)
         rh_accesses_collect(w->module, &w->config, &w->analysis.accesses);
     else
         return rh_fail(RH_ERR_USAGE, "sites are candidates or all, not '%s'", o->sites);
+    expose(w);
     rh_sites_collect(&w->analysis.accesses, &w->sites);
     rh_rows_make(w->analysed ? &w->analysis : NULL, &w->sites, &w->rows);
     return RH_OK;

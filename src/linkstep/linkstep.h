@@ -25,6 +25,7 @@ struct rh_linkstep {
     uint64_t pic;
     bool has_native;
     bool has_runtime;    /* all of it is linked with the object, and finds libraries at run time */
+    const char *keyed;   /* a shared library with keys that is linked, or NULL */
     const char *starter; /* code without bitcode that can start threads, for people; or NULL */
 };
 

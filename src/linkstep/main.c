@@ -79,6 +79,8 @@ int main(int argc, char **argv)
                        "code without bitcode will be linked with the object"),
         RH_OPTION_FLAG("has-runtime", &step->has_runtime,
                        "the runtime will be linked with the object, into a dynamic executable"),
+        RH_OPTION_STRING("keyed", &step->keyed, "NAME",
+                         "a shared library with keys that is linked"),
         RH_OPTION_STRING("starter", &step->starter, "NAME",
                          "code without bitcode that can start threads"),
         RH_OPTION_FLAG("verbose", &o.verbose, "say what is being done"),

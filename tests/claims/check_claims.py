@@ -23,7 +23,7 @@ MAY_USE = {
     "src/ir": ("src/base", "racehive"),
     "src/analysis": ("src/base", "src/candidate", "src/ir", "racehive"),
     "src/instrument": ("src/base", "src/candidate", "src/ir", "src/analysis", "racehive"),
-    "src/driver": ("src/base",),
+    "src/driver": ("src/base", "racehive"),
     "src/store": ("src/base", "src/candidate", "racehive"),
     "src/linkstep": ("src/base", "src/candidate", "src/ir", "src/analysis", "src/instrument",
                      "src/store", "racehive"),
