@@ -140,9 +140,9 @@ struct rh_image_name {
     _Atomic uint32_t ready; /* set last */
     uint32_t build_id_size; /* 0 if it has none */
     uint8_t build_id[RH_BUILD_ID_SIZE];
-    char path[100]; /* as the loader knows it, its end if it is too long; "" for the executable */
+    char path[228]; /* as the loader knows it, its end if it is too long; "" for the executable */
 };
-_Static_assert(sizeof(struct rh_image_name) == 128, "layout shared by runtime and tools");
+_Static_assert(sizeof(struct rh_image_name) == 256, "layout shared by runtime and tools");
 
 enum rh_proof {
     RH_PROOF_UNORDERED, /* no chain of synchronisation leads from the first access to the second */

@@ -25,6 +25,7 @@ struct rh_process {
     /* What the next run is told. */
     struct rh_execution_image told[MOST];
     uint8_t wishes[RH_SCOUT_SITES];
+    struct rh_image_name named[RH_MAX_IMAGES]; /* as a library's store keeps them */
 };
 
 /* --- opening --- */
@@ -105,27 +106,6 @@ static void release_image(struct rh_process_image *image)
     image->sidecar = NULL;
 }
 
-static bool has_build_id(const char *path, const char *build_id)
-{
-    struct rh_elf elf;
-    if (rh_elf_open(path, &elf) != RH_OK)
-        return false;
-    char *id = rh_elf_build_id(&elf);
-    bool is_same = id && strcmp(id, build_id) == 0;
-    free(id);
-    rh_elf_close(&elf);
-    return is_same;
-}
-
-/* Beside the file, if that is still the build that was loaded; else by build id. */
-static enum rh_status find_sidecar(struct rh_process_image *image)
-{
-    if (image->path[0] && has_build_id(image->path, image->build_id) &&
-        rh_sidecar_find(image->path, NULL, &image->sidecar_path) == RH_OK)
-        return RH_OK;
-    return rh_sidecar_find_build(image->build_id, &image->sidecar_path);
-}
-
 static char *name_library(const struct rh_process_image *image)
 {
     if (image->path[0])
@@ -155,7 +135,7 @@ static enum rh_status add_library(struct rh_process *p, const char *path, const 
     *image = (struct rh_process_image){.build_id = rh_strdup(build_id)};
     char *whole = realpath(path, NULL);
     image->path = whole ? whole : rh_strdup(path);
-    enum rh_status status = find_sidecar(image);
+    enum rh_status status = rh_sidecar_find_loaded(image->path, build_id, &image->sidecar_path);
     if (status == RH_OK)
         status = open_sidecar(image);
     image->name = name_library(image);
@@ -352,18 +332,18 @@ struct rh_execution_task rh_process_task(const struct rh_process *p, size_t imag
 
 /* --- after a run --- */
 
-static char *format_build_id(const struct rh_keyed_image *row)
+static char *format_build_id(const uint8_t *bytes, uint32_t size)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
-    for (uint32_t i = 0; i < row->build_id_size && i < RH_BUILD_ID_SIZE; i++)
-        rh_strbuf_addf(&text, "%02x", row->build_id[i]);
+    for (uint32_t i = 0; i < size && i < RH_BUILD_ID_SIZE; i++)
+        rh_strbuf_addf(&text, "%02x", bytes[i]);
     return rh_strbuf_detach(&text);
 }
 
 static size_t meet_row(struct rh_process *p, const struct rh_keyed_image *row)
 {
     char path[sizeof row->path + 1] = "";
-    char *id = format_build_id(row);
+    char *id = format_build_id(row->build_id, row->build_id_size);
     size_t image = *id ? find_build(p, id) : NOBODY;
     memcpy(path, row->path, sizeof row->path);
     if (image == NOBODY && *id && p->count < MOST) {
@@ -471,7 +451,28 @@ static bool took_part(const struct rh_process *p, size_t image)
     return image == 0;
 }
 
-/* A run that the image was in, without being asked anything. */
+/* The store of a library does not say which program a run was of: its stacks do. */
+static void name_program(struct rh_process *p, const struct rh_execution_part *part)
+{
+    if (part->findings.len == 0)
+        return;
+    memcpy(p->named, part->findings.data[0].images, sizeof p->named);
+    const struct rh_process_image *program = &p->images[0];
+    char *path = realpath(program->path, NULL);
+    for (size_t i = 0; path && i < RH_MAX_IMAGES; i++) {
+        struct rh_image_name *name = &p->named[i];
+        char *id = format_build_id(name->build_id, name->build_id_size);
+        if (!name->path[0] && strcmp(id, program->build_id) == 0 &&
+            strlen(path) < sizeof name->path)
+            strcpy(name->path, path);
+        free(id);
+    }
+    free(path);
+    rh_vec_each (struct rh_runs_finding, it, &part->findings)
+        it->images = p->named;
+}
+
+/* What one store keeps of a run, which it has entered before. */
 static enum rh_status keep_part(struct rh_process_image *image, uint64_t run,
                                 const struct rh_assignment *a, const struct rh_execution_part *part,
                                 const struct rh_runs_end *end)
@@ -513,6 +514,8 @@ enum rh_status rh_process_keep(struct rh_process *p, size_t subject, uint64_t ru
             status = rh_runs_begin(image->runs, 0, NULL, 0, &number);
         if (i == 0)
             program_run = number;
+        else
+            name_program(p, &ending->parts[i]);
         if (status == RH_OK)
             status = keep_part(image, number, i == subject ? assignment : &nothing,
                                &ending->parts[i], &ending->end);

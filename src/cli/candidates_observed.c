@@ -19,8 +19,70 @@ static enum rh_status check_build(const struct rh_view *view, const struct rh_ru
                    path, program->build_id, view->program, id ? id : "none");
 }
 
+/* A site of the program, or of a library that its runs have loaded; NULL if that is gone. */
+static const struct rh_sidecar_site *
+find_site(const struct rh_view *view, const struct rh_images_libraries *libraries, uint32_t word)
+{
+    struct rh_site_name name = rh_site_name_of(word);
+    const struct rh_sidecar_site *sites = NULL;
+    uint32_t count = 0;
+    const struct rh_images_library *library =
+        name.image ? rh_images_at(libraries, name.image) : NULL;
+    if (library) {
+        sites = library->sites;
+        count = library->site_count;
+    } else if (name.image == 0 && rh_sidecar_load_sites(view->sidecar, &sites, &count) != RH_OK) {
+        return NULL;
+    }
+    return sites && name.site < count ? &sites[name.site] : NULL;
+}
+
+static enum rh_status add_pair(const struct rh_view *view,
+                               const struct rh_images_libraries *libraries,
+                               const struct rh_runs_met *met, struct rh_observed_vec *observed)
+{
+    static const struct rh_sidecar_class nobody = {.threads = "", .locks = ""};
+    struct rh_observed row = {.met = *met};
+    uint32_t first = met->candidate.first, second = met->candidate.second;
+    const struct rh_sidecar_site *a = find_site(view, libraries, first);
+    const struct rh_sidecar_site *b = find_site(view, libraries, second);
+    bool is_between = rh_runs_image_of(first) || rh_runs_image_of(second);
+    if (met->runs == 0 || (is_between && (!a || !b)))
+        return RH_OK;
+    if (!a || !b)
+        return rh_fail(RH_ERR_INPUT, "the runs tell of sites that %s does not have", view->program);
+    if (is_between)
+        row.candidate = (struct rh_candidate){.id = met->candidate.id,
+                                              .score = RH_SCORE_MAX / 2,
+                                              .first = a,
+                                              .second = b,
+                                              .first_class = &nobody,
+                                              .second_class = &nobody};
+    else
+        rh_candidates_find(view->candidates, a, b, &row.candidate);
+    rh_vec_push(observed, row);
+    return RH_OK;
+}
+
+static enum rh_status read_met(const struct rh_view *view, struct rh_runs *runs,
+                               struct rh_observed_vec *observed)
+{
+    struct rh_images_libraries libraries = RH_VEC_INIT;
+    struct rh_runs_met_vec met = RH_VEC_INIT;
+    enum rh_status status = rh_images_open(runs, &libraries);
+    if (status == RH_OK)
+        status = rh_runs_list_met(runs, &met);
+    for (size_t i = 0; i < met.len && status == RH_OK; i++)
+        status = add_pair(view, &libraries, &met.data[i], observed);
+    rh_vec_free(&met);
+    rh_vec_each (const struct rh_images_library, it, &libraries)
+        rh_vec_push(view->libraries, *it);
+    rh_vec_free(&libraries);
+    return status;
+}
+
 static enum rh_status read_store(const struct rh_view *view, const char *path,
-                                 struct rh_runs_met_vec *met)
+                                 struct rh_observed_vec *observed)
 {
     struct rh_runs *runs;
     enum rh_status status = rh_runs_open_existing(path, &runs);
@@ -28,13 +90,14 @@ static enum rh_status read_store(const struct rh_view *view, const char *path,
         return status;
     status = check_build(view, runs, path);
     if (status == RH_OK)
-        status = rh_runs_list_met(runs, met);
+        status = read_met(view, runs, observed);
     rh_runs_close(runs);
     return status;
 }
 
 /* The stores of all detectors that there are. */
-static enum rh_status read_usual_stores(const struct rh_view *view, struct rh_runs_met_vec *met)
+static enum rh_status read_usual_stores(const struct rh_view *view,
+                                        struct rh_observed_vec *observed)
 {
     const char *id = rh_sidecar_get_meta(view->sidecar, RH_SIDECAR_META_BUILD_ID);
     size_t found = 0;
@@ -46,7 +109,7 @@ static enum rh_status read_usual_stores(const struct rh_view *view, struct rh_ru
         enum rh_status status = rh_runs_default_path(id, rh_detectors[i].name, &path);
         if (status != RH_OK)
             return status;
-        status = read_store(view, path, met);
+        status = read_store(view, path, observed);
         free(path);
         if (status != RH_OK && status != RH_ERR_NOT_FOUND)
             return status;
@@ -67,18 +130,24 @@ static int compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+static int compare_pairs(const void *a, const void *b)
+{
+    return compare_ids(&((const struct rh_observed *)a)->met,
+                       &((const struct rh_observed *)b)->met);
+}
+
 /* Adds up what several stores say of a pair. */
-static void merge(struct rh_runs_met_vec *met)
+static void merge(struct rh_observed_vec *observed)
 {
     size_t kept = 0;
-    if (met->len == 0)
+    if (observed->len == 0)
         return;
-    qsort(met->data, met->len, sizeof *met->data, compare_ids);
-    for (size_t i = 1; i < met->len; i++) {
-        struct rh_runs_met *last = &met->data[kept];
-        const struct rh_runs_met *next = &met->data[i];
+    qsort(observed->data, observed->len, sizeof *observed->data, compare_pairs);
+    for (size_t i = 1; i < observed->len; i++) {
+        struct rh_runs_met *last = &observed->data[kept].met;
+        const struct rh_runs_met *next = &observed->data[i].met;
         if (last->candidate.id != next->candidate.id) {
-            met->data[++kept] = *next;
+            observed->data[++kept] = observed->data[i];
             continue;
         }
         last->runs += next->runs;
@@ -89,31 +158,20 @@ static void merge(struct rh_runs_met_vec *met)
         last->hinted += next->hinted;
         last->has_raced |= next->has_raced;
     }
-    met->len = kept + 1;
+    observed->len = kept + 1;
 }
 
-static enum rh_status select_wanted(const struct rh_view *view, const struct rh_runs_met_vec *met,
-                                    const struct rh_candidates_filter *filter,
-                                    struct rh_observed_vec *observed)
+static void select_wanted(const struct rh_candidates_filter *filter,
+                          struct rh_observed_vec *observed)
 {
-    const struct rh_sidecar_site *sites;
-    uint32_t count;
-    enum rh_status status = rh_sidecar_load_sites(view->sidecar, &sites, &count);
-    for (size_t i = 0; i < met->len && status == RH_OK; i++) {
-        const struct rh_runs_candidate *pair = &met->data[i].candidate;
-        struct rh_observed row = {.met = met->data[i]};
-        if (row.met.runs == 0)
-            continue;
-        if (pair->first >= count || pair->second >= count)
-            return rh_fail(RH_ERR_INPUT, "the runs tell of sites that %s does not have",
-                           view->program);
-        rh_candidates_find(view->candidates, &sites[pair->first], &sites[pair->second],
-                           &row.candidate);
-        if (!filter || filter->wants(filter->context, row.candidate.first) ||
-            filter->wants(filter->context, row.candidate.second))
-            rh_vec_push(observed, row);
+    size_t kept = 0;
+    for (size_t i = 0; i < observed->len; i++) {
+        const struct rh_candidate *candidate = &observed->data[i].candidate;
+        if (!filter || filter->wants(filter->context, candidate->first) ||
+            filter->wants(filter->context, candidate->second))
+            observed->data[kept++] = observed->data[i];
     }
-    return status;
+    observed->len = kept;
 }
 
 /* The more interesting, the higher. */
@@ -139,14 +197,12 @@ enum rh_status rh_observed_load(const struct rh_view *view, const char *store,
                                 const struct rh_candidates_filter *filter,
                                 struct rh_observed_vec *observed)
 {
-    struct rh_runs_met_vec met = RH_VEC_INIT;
-    enum rh_status status = store ? read_store(view, store, &met) : read_usual_stores(view, &met);
-    merge(&met);
-    if (status == RH_OK)
-        status = select_wanted(view, &met, filter, observed);
+    enum rh_status status =
+        store ? read_store(view, store, observed) : read_usual_stores(view, observed);
+    merge(observed);
+    select_wanted(filter, observed);
     if (observed->len > 0)
         qsort(observed->data, observed->len, sizeof *observed->data, compare_interest);
-    rh_vec_free(&met);
     return status;
 }
 

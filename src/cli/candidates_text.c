@@ -10,12 +10,13 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Which images take part, where that is not all; and why there are no candidates, if so. */
 static void print_images(const struct rh_view *view, bool has_candidates)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
-    rh_images_describe(view->path, &text);
+    rh_images_describe(view->path, NULL, &text);
     if (!has_candidates)
         rh_images_explain_none(view->sidecar, &text);
     fputs(rh_strbuf_text(&text), stdout);
@@ -84,8 +85,10 @@ static void add_side(const struct rh_view *view, struct rh_table *table,
     rh_strbuf_reset(&text);
     rh_strbuf_add(&text, "in ");
     rh_locations_add_function(own, site->function, &text);
+    if (site->image)
+        rh_strbuf_addf(&text, " of %s", site->image);
     rh_table_add(table, rh_strbuf_text(&text), RH_COLOUR_NONE);
-    rh_table_addf(table, RH_COLOUR_NONE, "by %s", threads);
+    rh_table_addf(table, RH_COLOUR_NONE, "by %s", *threads ? threads : "any thread");
     rh_table_addf(table, RH_COLOUR_NONE, "holding %s", *locks ? locks : "no lock");
     rh_strbuf_release(&text);
     free(threads);
@@ -100,13 +103,22 @@ static void print_met(const struct rh_runs_met *met)
            met->locked);
 }
 
+/* By name: the program's sites have none. */
+static bool are_of_one_image(const struct rh_candidate *candidate)
+{
+    const char *a = candidate->first->image, *b = candidate->second->image;
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 static void print_why(const struct rh_view *view, const struct rh_candidate *candidate)
 {
     struct rh_strbuf why = RH_STRBUF_INIT;
     if (candidate->group)
         rh_candidate_explain(candidate->group, candidate->first, candidate->second, &why);
-    else
+    else if (are_of_one_image(candidate))
         rh_strbuf_add(&why, "no candidate: the analysis ruled it out");
+    else
+        rh_strbuf_add(&why, "of two images, of which no analysis has seen both");
     printf("    ");
     rh_table_print_text(rh_strbuf_text(&why), RH_COLOUR_DIM, stdout, view->coloured);
     putchar('\n');

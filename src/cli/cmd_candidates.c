@@ -110,14 +110,17 @@ static enum rh_status list_candidates(const char *path, const char *operand,
 {
     struct rh_view view = {.limit = choose_limit(options), .coloured = rh_cli_coloured(stdout)};
     struct rh_observed_vec observed = RH_VEC_INIT;
+    struct rh_images_libraries libraries = RH_VEC_INIT;
     char *name = rh_path_basename(operand);
     view.program = name;
     view.path = operand;
+    view.libraries = &libraries;
     rh_locations_init(&view.locations);
     enum rh_status status = open_view(&view, path, options, &observed);
     if (status == RH_OK)
         status = print_view(&view, options);
     rh_vec_free(&observed);
+    rh_images_close(&libraries);
     if (view.candidates)
         rh_candidates_close(view.candidates);
     if (view.sidecar)

@@ -3,11 +3,13 @@
 #ifndef RH_CLI_CMD_CANDIDATES_H
 #define RH_CLI_CMD_CANDIDATES_H
 
+#include "report/images.h"
 #include "report/locations.h"
 #include "store/candidates.h"
 #include "store/runs.h"
 
-/* A pair of sites that runs have shown to meet; a candidate, or one that the analysis ruled out. */
+/* A pair of sites that runs have shown to meet; a candidate, one that the analysis ruled out, or
+ * one of two images. */
 struct rh_observed {
     struct rh_candidate candidate;
     struct rh_runs_met met;
@@ -19,6 +21,7 @@ struct rh_view {
     struct rh_sidecar *sidecar;
     struct rh_candidates *candidates;
     const struct rh_observed_vec *observed; /* what to list; NULL: all candidates */
+    struct rh_images_libraries *libraries;  /* that observed pairs are of, too */
     struct rh_locations locations;
     const char *program; /* its name */
     const char *path;    /* as it was given */

@@ -40,8 +40,10 @@ static void add_site(struct rh_symbols *symbols, const struct rh_sidecar_site *s
 
 static bool is_start_code(const struct rh_symbols_frame *frame)
 {
+    if (frame->function && strcmp(frame->function, "_start") == 0)
+        return true;
     if (!frame->image)
-        return frame->function && strcmp(frame->function, "_start") == 0;
+        return false;
     for (size_t i = 0; i < sizeof start_images / sizeof start_images[0]; i++)
         if (strncmp(frame->image, start_images[i], strlen(start_images[i])) == 0)
             return true;
@@ -53,7 +55,7 @@ static void cut_start_code(struct rh_symbols_frames *frames)
 {
     for (size_t i = 0; i < frames->len; i++) {
         const struct rh_symbols_frame *frame = &frames->data[i];
-        if (!frame->image && frame->function && strcmp(frame->function, "main") == 0)
+        if (frame->function && strcmp(frame->function, "main") == 0)
             frames->len = i + 1;
     }
     while (frames->len > 1 && is_start_code(&rh_vec_last(frames)))

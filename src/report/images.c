@@ -88,6 +88,71 @@ static void look_at(struct walk *w, const char *path)
     rh_elf_close(&elf);
 }
 
+/* --- what runs have loaded --- */
+
+static enum rh_status open_library(struct rh_images_library *library)
+{
+    char *path = NULL;
+    enum rh_status status = rh_sidecar_find_loaded(library->row.path, library->row.build_id, &path);
+    if (status == RH_OK)
+        status = rh_sidecar_open(path, &library->sidecar);
+    if (status == RH_OK)
+        status = rh_sidecar_load_sites(library->sidecar, &library->sites, &library->site_count);
+    if (status == RH_OK)
+        status = rh_runs_open_existing(library->row.store, &library->runs);
+    free(path);
+    return status;
+}
+
+static void close_library(struct rh_images_library *library)
+{
+    if (library->runs)
+        rh_runs_close(library->runs);
+    if (library->sidecar)
+        rh_sidecar_close(library->sidecar);
+    library->runs = NULL;
+    library->sidecar = NULL;
+    library->sites = NULL;
+}
+
+enum rh_status rh_images_open(struct rh_runs *runs, struct rh_images_libraries *list)
+{
+    struct rh_runs_library_vec rows = RH_VEC_INIT;
+    enum rh_status status = rh_runs_list_libraries(runs, &rows);
+    rh_vec_each (const struct rh_runs_library, it, &rows) {
+        struct rh_images_library library = {.row = *it};
+        if (it->why_not[0]) {
+            library.why_not = rh_strdup(it->why_not);
+        } else if (open_library(&library) != RH_OK) {
+            library.why_not = rh_strdup(rh_error_text());
+            close_library(&library);
+        }
+        rh_vec_push(list, library);
+    }
+    rh_vec_free(&rows);
+    return status;
+}
+
+void rh_images_close(struct rh_images_libraries *list)
+{
+    rh_vec_each (struct rh_images_library, it, list) {
+        close_library(it);
+        free(it->why_not);
+    }
+    rh_vec_free(list);
+}
+
+const struct rh_images_library *rh_images_at(const struct rh_images_libraries *list,
+                                             uint32_t number)
+{
+    rh_vec_each (const struct rh_images_library, it, list)
+        if (it->row.number == number)
+            return it;
+    return NULL;
+}
+
+/* --- in words --- */
+
 static void add_part(struct rh_strbuf *out, const struct rh_strbuf *names, const char *what)
 {
     if (names->len)
@@ -121,18 +186,38 @@ char *rh_images_find(const char *path, const char *name)
     return w.found;
 }
 
-void rh_images_describe(const char *path, struct rh_strbuf *out)
+/* What runs have loaded beside what the program needs. */
+static void add_loaded(struct walk *w, const struct rh_images_libraries *loaded,
+                       struct rh_strbuf *refused)
+{
+    rh_vec_each (const struct rh_images_library, it, loaded) {
+        if (it->why_not) {
+            add_name(refused, it->row.name);
+            rh_strbuf_addf(refused, " (%s)", it->why_not);
+        } else if (!rh_strmap_has(&w->seen, it->row.name)) {
+            rh_strmap_put(&w->seen, it->row.name, NULL);
+            add_name(&w->keyed, it->row.name);
+        }
+    }
+}
+
+void rh_images_describe(const char *path, const struct rh_images_libraries *loaded,
+                        struct rh_strbuf *out)
 {
     struct walk w = {0};
-    struct rh_strbuf text = RH_STRBUF_INIT;
+    struct rh_strbuf text = RH_STRBUF_INIT, refused = RH_STRBUF_INIT;
     walk_all(&w, path);
-    add_part(&text, &w.keyed, "with keys (racehive run --image=NAME validates their candidates)");
+    if (loaded)
+        add_loaded(&w, loaded, &refused);
+    add_part(&text, &w.keyed, "with keys, which take part");
     add_part(&text, &w.bare, "without keys (not built with racehive-cc)");
+    add_part(&text, &refused, "that were loaded and do not take part");
     add_part(&text, &w.missing, "not found");
     if (text.len)
         rh_strbuf_addf(out, "Images: the program takes part. Libraries %s.\n",
                        rh_strbuf_text(&text));
     rh_strbuf_release(&text);
+    rh_strbuf_release(&refused);
     release_walk(&w);
 }
 

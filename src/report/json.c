@@ -31,15 +31,12 @@ static void put_place(struct rh_json *json, const struct rh_own_place *place,
     rh_json_end_object(json);
 }
 
-static void put_site(struct rh_json *json, const char *image, const struct rh_report_candidate *it,
-                     int which)
+static void put_site(struct rh_json *json, const struct rh_report_candidate *it, int which)
 {
     const struct rh_sidecar_site *site = which == 0 ? it->first : it->second;
     rh_json_key(json, which == 0 ? "first" : "second");
     rh_json_begin_object(json);
     rh_members_site(json, site);
-    if (image)
-        rh_members_text(json, "image", image);
     if (site->location && site->location->inlined_at)
         rh_members_chain(json, "inlined", site);
     put_place(json, &it->places[which], site);
@@ -192,16 +189,15 @@ static void put_ends(struct rh_json *json, const struct rh_report_candidate *can
     rh_json_end_object(json);
 }
 
-static void put_candidate(struct rh_json *json, const struct rh_report *report,
-                          const struct rh_report_candidate *it)
+static void put_candidate(struct rh_json *json, const struct rh_report_candidate *it)
 {
     const struct rh_report_finding *finding = it->finding;
     rh_json_begin_object(json);
     put_id(json, it->id);
     rh_members_text(json, "verdict", rh_verdict_name(it->verdict));
     rh_members_text(json, "ground", rh_ground_words(it->ground));
-    put_site(json, report->image, it, 0);
-    put_site(json, report->image, it, 1);
+    put_site(json, it, 0);
+    put_site(json, it, 1);
     rh_members_number(json, "score", it->score);
     rh_members_text(json, "why", it->why);
     rh_members_text(json, "object", it->object);
@@ -256,6 +252,26 @@ static void put_totals(struct rh_json *json, const struct rh_report *report)
     rh_json_end_object(json);
 }
 
+/* The libraries that runs of the program have loaded. */
+static void put_images(struct rh_json *json, const struct rh_report *report)
+{
+    rh_json_key(json, "images");
+    rh_json_begin_array(json);
+    rh_vec_each (const struct rh_images_library, it, &report->libraries) {
+        rh_json_begin_object(json);
+        rh_members_text(json, "name", it->row.name);
+        rh_members_text(json, "path", it->row.path);
+        rh_members_text(json, "build_id", it->row.build_id);
+        rh_members_number(json, "runs", it->row.runs);
+        rh_json_key(json, "takes_part");
+        rh_json_bool(json, !it->why_not);
+        if (it->why_not)
+            rh_members_text(json, "why_not", it->why_not);
+        rh_json_end_object(json);
+    }
+    rh_json_end_array(json);
+}
+
 enum rh_status rh_render_json(const struct rh_report *report, FILE *out)
 {
     struct rh_json json;
@@ -264,11 +280,12 @@ enum rh_status rh_render_json(const struct rh_report *report, FILE *out)
     rh_members_head(&json, report->program, report->build_id);
     rh_members_text(&json, "detector", report->detector);
     rh_members_number(&json, "runs", report->totals.runs);
+    put_images(&json, report);
     put_totals(&json, report);
     rh_json_key(&json, "candidates");
     rh_json_begin_array(&json);
     rh_vec_each (const struct rh_report_candidate, it, &report->candidates)
-        put_candidate(&json, report, it);
+        put_candidate(&json, it);
     rh_json_end_array(&json);
     rh_json_end_object(&json);
     return rh_json_finish(&json);

@@ -58,6 +58,8 @@ void rh_members_site(struct rh_json *json, const struct rh_sidecar_site *site)
     if (order)
         rh_members_text(json, "order", order);
     rh_members_text(json, "expression", site->expression);
+    if (site->image)
+        rh_members_text(json, "image", site->image);
 }
 
 void rh_members_chain(struct rh_json *json, const char *name, const struct rh_sidecar_site *site)

@@ -61,16 +61,26 @@ static void add_subject(const struct rh_report_candidate *candidate, struct rh_s
         rh_strbuf_add(out, candidate->object ? candidate->object : "the same memory");
 }
 
+static void add_who(const struct rh_report_candidate *candidate, int which, struct rh_strbuf *out)
+{
+    const struct rh_sidecar_site *site = which == 0 ? candidate->first : candidate->second;
+    rh_strbuf_addf(out, "%s in %s", rh_sidecar_access_name(site->access),
+                   candidate->places[which].function);
+    if (site->image)
+        rh_strbuf_addf(out, " of %s", site->image);
+}
+
 void rh_phrase_title(const struct rh_report_candidate *candidate, struct rh_strbuf *out)
 {
     const struct rh_sidecar_site *first = candidate->first, *second = candidate->second;
-    rh_strbuf_addf(out, "%s in %s", rh_sidecar_access_name(first->access),
-                   candidate->places[0].function);
-    if (first == second)
+    add_who(candidate, 0, out);
+    if (first == second) {
         rh_strbuf_add(out, " races with itself on ");
-    else
-        rh_strbuf_addf(out, " and %s in %s race on ", rh_sidecar_access_name(second->access),
-                       candidate->places[1].function);
+    } else {
+        rh_strbuf_add(out, " and ");
+        add_who(candidate, 1, out);
+        rh_strbuf_add(out, " race on ");
+    }
     add_subject(candidate, out);
 }
 

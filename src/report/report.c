@@ -24,6 +24,7 @@ struct sources {
     struct rh_runs *runs;
     struct rh_sidecar *sidecar;
     struct rh_symbols *symbols;
+    const struct rh_images_libraries *libraries; /* of the store, by number; NULL: it has none */
     const struct rh_sidecar_site *sites;
     uint32_t site_count;
     uint32_t *class_of; /* by site */
@@ -32,7 +33,8 @@ struct sources {
     struct rh_map last_group; /* class -> position of its last group, plus 1 */
     RH_VEC(size_t) before;    /* the same class's group before a group, plus 1, or 0 */
     struct rh_map tried;      /* ids of candidates */
-    uint64_t uninstrumented;  /* among the tried */
+    size_t first;             /* of its candidates in the report */
+    uint64_t beside;          /* of the tried, those that the analysis does not have */
 };
 
 static enum rh_status load_classes(struct sources *s)
@@ -113,18 +115,29 @@ static const char *describe_locks(const struct sources *s, uint32_t number,
                : rh_symbols_name_locks(s->symbols, s->classes.data[number].locks, site);
 }
 
+static void add_no_analysis(struct rh_report_candidate *out)
+{
+    out->first_locks = out->second_locks = out->first_threads = out->second_threads = "";
+    out->why = "two images touch common memory, as runs have shown";
+    out->score = RH_SCORE_MAX / 2;
+}
+
 /* What the analysis says of two sites; programs that were not analysed have nothing. */
 static void add_analysis(const struct sources *s, struct rh_report *report,
                          struct rh_report_candidate *out)
 {
+    out->places[0] = rh_place_of_site(s->symbols, out->first);
+    out->places[1] = rh_place_of_site(s->symbols, out->second);
+    if (out->is_between) {
+        add_no_analysis(out);
+        return;
+    }
     uint32_t a = s->class_of[out->first->number];
     uint32_t b = rh_report_has_uninstrumented(out) ? NO_CLASS : s->class_of[out->second->number];
     out->first_locks = describe_locks(s, a, out->first);
     out->second_locks = describe_locks(s, b, out->second);
     out->first_threads = describe_threads(s, a);
     out->second_threads = describe_threads(s, b);
-    out->places[0] = rh_place_of_site(s->symbols, out->first);
-    out->places[1] = rh_place_of_site(s->symbols, out->second);
     const struct rh_sidecar_group *group =
         a == NO_CLASS || b == NO_CLASS ? NULL : find_group(s, a, b);
     if (!group)
@@ -190,30 +203,57 @@ static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
     return RH_OK;
 }
 
+/* A site of a library that is gone. */
+static const struct rh_sidecar_site *make_nameless(struct rh_arena *arena, const char *image)
+{
+    static const struct rh_sidecar_function unknown = {.name = "unknown code"};
+    struct rh_sidecar_site *out = rh_arena_new(arena, struct rh_sidecar_site);
+    *out = (struct rh_sidecar_site){
+        .image = image, .key = RH_SIDECAR_NO_KEY, .flags = RH_SITE_SIZED, .function = &unknown};
+    return out;
+}
+
+/* NULL if there is no such site. */
+static const struct rh_sidecar_site *find_site(const struct sources *s, struct rh_arena *arena,
+                                               uint32_t word)
+{
+    struct rh_site_name name = rh_site_name_of(word);
+    const struct rh_images_library *library =
+        name.image && s->libraries ? rh_images_at(s->libraries, name.image) : NULL;
+    if (name.image == 0)
+        return name.site < s->site_count ? &s->sites[name.site] : NULL;
+    if (library && !library->sites)
+        return make_nameless(arena, library->row.name);
+    return library && name.site < library->site_count ? &library->sites[name.site] : NULL;
+}
+
 static enum rh_status add_tried(struct sources *s, struct rh_report *report,
                                 const struct rh_runs_state *state)
 {
-    bool has_uninstrumented = state->candidate.second == RH_RUNS_UNINSTRUMENTED;
-    if (state->candidate.first >= s->site_count ||
-        (!has_uninstrumented && state->candidate.second >= s->site_count))
+    const struct rh_runs_candidate *candidate = &state->candidate;
+    bool has_uninstrumented = candidate->second == RH_RUNS_UNINSTRUMENTED;
+    const struct rh_sidecar_site *first = find_site(s, &report->arena, candidate->first);
+    const struct rh_sidecar_site *second = first && has_uninstrumented
+                                               ? make_uninstrumented(&report->arena, first)
+                                               : find_site(s, &report->arena, candidate->second);
+    if (!first || !second)
         return rh_fail(RH_ERR_INPUT,
                        "the store of runs speaks of site %u of %s, which has %u: it is damaged, or "
                        "of another build",
-                       state->candidate.first >= s->site_count ? state->candidate.first
-                                                               : state->candidate.second,
-                       report->program, s->site_count);
+                       first ? candidate->second : candidate->first, report->program,
+                       s->site_count);
     struct rh_report_candidate out = {
-        .id = state->candidate.id,
-        .first = &s->sites[state->candidate.first],
-        .second = has_uninstrumented
-                      ? make_uninstrumented(&report->arena, &s->sites[state->candidate.first])
-                      : &s->sites[state->candidate.second],
+        .id = candidate->id,
+        .first = first,
+        .second = second,
+        .is_between = rh_runs_image_of(candidate->first) ||
+                      (!has_uninstrumented && rh_runs_image_of(candidate->second)),
         .tally = state->tally,
     };
     add_analysis(s, report, &out);
     judge(&out);
     report->by_ground[out.ground]++;
-    s->uninstrumented += has_uninstrumented;
+    s->beside += has_uninstrumented || out.is_between;
     rh_map_put(&s->tried, out.id, 0);
     rh_vec_push(&report->candidates, out);
     return RH_OK;
@@ -230,9 +270,8 @@ static enum rh_status load_tried(struct sources *s, struct rh_report *report)
         if (status != RH_OK)
             return status;
     }
-    rh_vec_each (struct rh_report_candidate, it, &report->candidates)
-        if (status == RH_OK)
-            status = add_evidence(s, report, it);
+    for (size_t i = s->first; i < report->candidates.len && status == RH_OK; i++)
+        status = add_evidence(s, report, &report->candidates.data[i]);
     return status;
 }
 
@@ -245,9 +284,10 @@ static enum rh_status load_untried(struct sources *s, struct rh_report *report, 
     if (status != RH_OK)
         return status;
     rh_candidates_count(candidates, &totals);
-    uint64_t tried = report->candidates.len, all = totals.candidates + s->uninstrumented;
-    report->candidate_count = all > tried ? all : tried;
-    report->by_ground[RH_GROUND_NOT_TRIED] += report->candidate_count - tried;
+    uint64_t tried = report->candidates.len - s->first, all = totals.candidates + s->beside;
+    all = all > tried ? all : tried;
+    report->candidate_count += all;
+    report->by_ground[RH_GROUND_NOT_TRIED] += all - tried;
     while (report->candidates.len < until && rh_candidates_next(candidates, &candidate)) {
         struct rh_report_candidate out = {
             .id = candidate.id,
@@ -303,16 +343,35 @@ static void list_programs(const struct sources *s, struct rh_report *report, con
     paths[count] = NULL;
 }
 
+/* All candidates of one store. */
+static enum rh_status load_image(struct sources *s, const struct rh_report_options *options,
+                                 struct rh_report *report)
+{
+    s->first = report->candidates.len;
+    enum rh_status status = load_sources(s);
+    if (status == RH_OK)
+        status = load_tried(s, report);
+    if (status == RH_OK)
+        status = load_untried(s, report, options->untried_until);
+    release_sources(s);
+    return status;
+}
+
+/* The program's, then those of each library that its runs have loaded. */
 static enum rh_status load_all(struct sources *s, const struct rh_report_options *options,
                                struct rh_report *report)
 {
     enum rh_status status = rh_runs_sum(s->runs, &report->totals);
     if (status == RH_OK)
-        status = load_sources(s);
+        status = rh_images_open(s->runs, &report->libraries);
+    s->libraries = &report->libraries;
     if (status == RH_OK)
-        status = load_tried(s, report);
-    if (status == RH_OK)
-        status = load_untried(s, report, options->untried_until);
+        status = load_image(s, options, report);
+    rh_vec_each (const struct rh_images_library, it, &report->libraries) {
+        struct sources own = {.runs = it->runs, .sidecar = it->sidecar, .symbols = s->symbols};
+        if (status == RH_OK && it->runs)
+            status = load_image(&own, options, report);
+    }
     if (status == RH_OK && report->candidates.len > 0)
         qsort(report->candidates.data, report->candidates.len, sizeof *report->candidates.data,
               compare_candidates);
@@ -337,9 +396,6 @@ enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
     memset(report, 0, sizeof *report);
     report->program = keep(report, program->name);
     report->build_id = keep(report, program->build_id);
-    const char *type = rh_sidecar_get_meta(sidecar, RH_SIDECAR_META_IMAGE);
-    if (type && strcmp(type, "shared") == 0)
-        report->image = keep(report, program->name);
     report->detector = keep(report, program->detector);
     report->path = keep(report, options->program);
     report->library = keep(report, options->library);
@@ -352,7 +408,6 @@ enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
         rh_symbols_want_full_names(sources.symbols);
     enum rh_status status = load_all(&sources, options, report);
     rh_symbols_close(sources.symbols);
-    release_sources(&sources);
     return status;
 }
 
@@ -362,6 +417,7 @@ void rh_report_release(struct rh_report *report)
         if (it->finding)
             rh_evidence_release(it->finding);
     rh_vec_free(&report->candidates);
+    rh_images_close(&report->libraries);
     rh_arena_release(&report->arena);
 }
 

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/vec.h"
+#include "report/images.h"
 #include "report/places.h"
 #include "report/symbols/symbols.h"
 #include "store/runs.h"
@@ -57,6 +58,7 @@ struct rh_report_candidate {
     /* True races of the same two lines are one race: the position in the list of the first of them,
      * which is shown in full. Of all others, their own position. */
     size_t leader;
+    bool is_between;                        /* two images, of which no analysis has seen both */
     const char *first_locks, *second_locks; /* that the analysis knows to be held; "" for none */
     const char *first_threads, *second_threads; /* as the analysis names them; "" if it does not */
     const char *why, *object;                   /* or NULL */
@@ -86,10 +88,11 @@ struct rh_report {
     const char *program, *build_id, *detector;
     const char *path;    /* the program's, as the caller gave it; NULL if it did not */
     const char *library; /* the library's, likewise */
-    const char *image; /* the shared library whose candidates these are; NULL: the program's own */
-    struct rh_runs_totals totals;
-    uint64_t candidate_count; /* of the program and uninstrumented accesses; more than the list may
-                                 hold */
+    struct rh_images_libraries
+        libraries;                /* that runs have loaded; their candidates are here, too */
+    struct rh_runs_totals totals; /* of the program's runs */
+    uint64_t candidate_count; /* of all images, between them, and with uninstrumented accesses; more
+                                 than the list may hold */
     /* True races first, then likely false positives, then unknown; by score, then by location. */
     RH_VEC(struct rh_report_candidate) candidates;
     uint64_t by_ground[RH_GROUND_COUNT];   /* of candidate_count */

@@ -113,22 +113,26 @@ static void put_location(struct writer *w, const struct rh_symbols_frame *frame)
     if (message.len > 0)
         put_message(w, "message", rh_strbuf_text(&message));
     rh_strbuf_release(&message);
-    if (frame->is_near) {
+    if (frame->is_near || frame->image) {
         rh_json_key(&w->json, "properties");
         rh_json_begin_object(&w->json);
-        rh_members_near(&w->json, true);
+        rh_members_near(&w->json, frame->is_near);
+        if (frame->image)
+            rh_members_text(&w->json, "image", frame->image);
         rh_json_end_object(&w->json);
     }
 }
 
-static struct rh_symbols_frame place_frame(const struct rh_own_place *place)
+static struct rh_symbols_frame place_frame(const struct rh_report_candidate *candidate, int side)
 {
+    const struct rh_own_place *place = rh_phrase_place(candidate, side);
     const struct rh_sidecar_location *at = place->at;
     return (struct rh_symbols_frame){
         .function = place->function,
         .file = at ? at->file : NULL,
         .line = at ? at->line : 0,
         .column = at ? at->column : 0,
+        .image = rh_phrase_site(candidate, side)->image,
         .is_near = at && at->is_near,
     };
 }
@@ -138,8 +142,8 @@ static void put_sites(struct writer *w, const struct rh_report_candidate *candid
 {
     int main =
         rh_report_has_uninstrumented(candidate) && rh_phrase_site(candidate, 0) != candidate->first;
-    struct rh_symbols_frame first = place_frame(rh_phrase_place(candidate, main));
-    struct rh_symbols_frame second = place_frame(rh_phrase_place(candidate, !main));
+    struct rh_symbols_frame first = place_frame(candidate, main);
+    struct rh_symbols_frame second = place_frame(candidate, !main);
     rh_json_key(&w->json, "locations");
     rh_json_begin_array(&w->json);
     rh_json_begin_object(&w->json);

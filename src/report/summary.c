@@ -149,6 +149,8 @@ static void add_side(const struct rh_report_candidate *candidate, int which,
 {
     const struct rh_sidecar_site *site = which == 0 ? candidate->first : candidate->second;
     rh_locations_add(locations, candidate->places[which].at, out);
+    if (site->image)
+        rh_strbuf_addf(out, " (%s)", site->image);
     rh_strbuf_addf(out, " %s", rh_sidecar_access_name(site->access));
 }
 

@@ -82,6 +82,8 @@ static void print_side_head(struct printer *p, const struct rh_report_candidate 
     print(p, side == 0 ? "first: " : "then: ", RH_COLOUR_CYAN);
     rh_phrase_access(candidate, side, &p->text);
     rh_phrase_where(candidate, side, &p->text);
+    if (rh_phrase_site(candidate, side)->image)
+        rh_strbuf_addf(&p->text, " of %s", rh_phrase_site(candidate, side)->image);
     flush(p, RH_COLOUR_NONE);
     fputc('\n', p->out);
 }
@@ -253,6 +255,10 @@ enum rh_status rh_render_text(const struct rh_report *report, FILE *out, bool co
     print_races(&p, report);
     print_suspected(&p, report);
     rh_summary_print_table(report, out, coloured);
+    if (report->path) {
+        rh_images_describe(report->path, &report->libraries, &p.text);
+        flush(&p, RH_COLOUR_NONE);
+    }
     rh_source_release(&p.source);
     rh_locations_release(&p.locations);
     rh_strbuf_release(&p.text);

@@ -174,6 +174,7 @@ struct rh_sidecar_site {
     const struct rh_sidecar_function *function;
     const struct rh_sidecar_location *location;
     const char *expression;
+    const char *image; /* name of the shared library that it is in; NULL: of the program */
 };
 
 /*
@@ -256,6 +257,10 @@ enum rh_status rh_sidecar_find(const char *program, const char *symbols, char **
 
 /* The copy of the sidecar of a build; RH_ERR_NOT_FOUND if there is none. */
 enum rh_status rh_sidecar_find_build(const char *build_id, char **path);
+
+/* The sidecar of an image that a run had loaded: beside the file, if that is still the same build,
+ * else the copy. `path` may be "". */
+enum rh_status rh_sidecar_find_loaded(const char *path, const char *build_id, char **sidecar);
 
 /* Copies a sidecar to the user's data folder under its build id. */
 enum rh_status rh_sidecar_publish(const char *path, const char *build_id);

@@ -183,6 +183,28 @@ enum rh_status rh_sidecar_find_build(const char *build_id, char **path)
     return status;
 }
 
+static bool has_build_id(const char *path, const char *build_id)
+{
+    struct rh_elf elf;
+    if (rh_elf_open(path, &elf) != RH_OK)
+        return false;
+    char *id = rh_elf_build_id(&elf);
+    bool is_same = id && strcmp(id, build_id) == 0;
+    free(id);
+    rh_elf_close(&elf);
+    return is_same;
+}
+
+enum rh_status rh_sidecar_find_loaded(const char *path, const char *build_id, char **sidecar)
+{
+    if (*path && has_build_id(path, build_id) && rh_sidecar_find(path, NULL, sidecar) == RH_OK)
+        return RH_OK;
+    if (rh_sidecar_find_build(build_id, sidecar) == RH_OK)
+        return RH_OK;
+    return rh_fail(RH_ERR_NOT_FOUND,
+                   "its .racehive file is neither beside it nor in the user's data folder");
+}
+
 enum rh_status rh_sidecar_publish(const char *path, const char *build_id)
 {
     char *copy = NULL;

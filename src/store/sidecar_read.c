@@ -280,6 +280,12 @@ bool rh_sidecar_read_access(const struct rh_sidecar *sc, struct rh_db_statement 
     return true;
 }
 
+static const char *image_of(const struct rh_sidecar *sc)
+{
+    const char *type = sc->meta[RH_SIDECAR_META_IMAGE], *name = sc->meta[RH_SIDECAR_META_PROGRAM];
+    return type && name && strcmp(type, "shared") == 0 ? name : NULL;
+}
+
 static bool take_site(struct rh_sidecar *sc, struct rh_db_statement *row,
                       struct rh_sidecar_site *site)
 {
@@ -287,6 +293,7 @@ static bool take_site(struct rh_sidecar *sc, struct rh_db_statement *row,
     if (!rh_sidecar_read_access(sc, row, &access) ||
         !rh_db_take_optional(row, 8, sc->key_count, RH_SIDECAR_NO_KEY, &site->key))
         return false;
+    site->image = image_of(sc);
     site->number = (uint32_t)rh_db_column(row, 0).number;
     site->fingerprint = (uint64_t)rh_db_column(row, 7).number;
     site->access = (enum rh_access_kind)access.access;

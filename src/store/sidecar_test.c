@@ -137,12 +137,13 @@ static void sites_come_back_as_they_were(void **state)
                                                "pay.1",           &outer, true};
     const struct rh_sidecar_location inner = {NULL, 0, 0, "größe", NULL, &middle, false};
     const struct rh_sidecar_site sites[] = {
-        {0, 0, 0, RH_ACCESS_READ, RH_MO_PLAIN, 1, 0, &deposit, &outer, "account->balance"},
+        {0, 0, 0, RH_ACCESS_READ, RH_MO_PLAIN, 1, 0, &deposit, &outer, "account->balance", NULL},
         {1, UINT64_MAX, RH_SIDECAR_NO_KEY, RH_ACCESS_WRITE, RH_MO_PLAIN, 0, RH_SITE_SIZED, &odd,
-         NULL, NULL},
+         NULL, NULL, NULL},
         {2, 1ull << 63, 1, RH_ACCESS_ATOMIC_UPDATE, RH_MO_SEQ_CST, UINT32_MAX,
-         RH_SITE_PARTIAL | RH_SITE_VOLATILE, &vast, &inner, "a[\xc3\xbc\xff\n] ? \"x\" : 'y'"},
-        {3, 42, 1, RH_ACCESS_FENCE, RH_MO_ACQUIRE, 0, 0, &deposit, &inner, long_name},
+         RH_SITE_PARTIAL | RH_SITE_VOLATILE, &vast, &inner, "a[\xc3\xbc\xff\n] ? \"x\" : 'y'",
+         NULL},
+        {3, 42, 1, RH_ACCESS_FENCE, RH_MO_ACQUIRE, 0, 0, &deposit, &inner, long_name, NULL},
     };
     struct rh_sidecar_writer *writer = create(path);
     add_keys(writer, 2);

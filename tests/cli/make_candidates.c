@@ -33,14 +33,18 @@ static void add_few_sites(struct rh_sidecar_writer *writer, const char *bank, co
     const struct rh_sidecar_location in_print = {bank, 99, 3, "audit", NULL, NULL, false};
     const struct rh_sidecar_site sites[] = {
         {0, 0xfedcba9876543210, 0, RH_ACCESS_READ, RH_MO_PLAIN, 8, 0, &deposit, &in_deposit,
-         "account->balance"},
-        {1, 1, 0, RH_ACCESS_WRITE, RH_MO_PLAIN, 8, 0, &deposit, &in_deposit, "account->balance"},
-        {2, 2, 0, RH_ACCESS_READ, RH_MO_PLAIN, 8, 0, &audit, &in_audit, "account->balance"},
-        {3, 3, 0, RH_ACCESS_ATOMIC_UPDATE, RH_MO_SEQ_CST, 4, 0, &worker, &in_count, "counter"},
-        {4, 4, 0, RH_ACCESS_READ, RH_MO_PLAIN, 4, 0, &audit, &in_report, "counter"},
-        {5, 5, 0, RH_ACCESS_READ, RH_MO_PLAIN, 4, 0, &worker, &in_wait, "d\xc3\xb6ne[\x1b[31m]"},
-        {6, 6, 0, RH_ACCESS_WRITE, RH_MO_PLAIN, 0, RH_SITE_SIZED, &stop, &in_stop, NULL},
-        {7, 7, 0, RH_ACCESS_READ, RH_MO_PLAIN, 1, RH_SITE_AT_LEAST, &audit, &in_print, "name"},
+         "account->balance", NULL},
+        {1, 1, 0, RH_ACCESS_WRITE, RH_MO_PLAIN, 8, 0, &deposit, &in_deposit, "account->balance",
+         NULL},
+        {2, 2, 0, RH_ACCESS_READ, RH_MO_PLAIN, 8, 0, &audit, &in_audit, "account->balance", NULL},
+        {3, 3, 0, RH_ACCESS_ATOMIC_UPDATE, RH_MO_SEQ_CST, 4, 0, &worker, &in_count, "counter",
+         NULL},
+        {4, 4, 0, RH_ACCESS_READ, RH_MO_PLAIN, 4, 0, &audit, &in_report, "counter", NULL},
+        {5, 5, 0, RH_ACCESS_READ, RH_MO_PLAIN, 4, 0, &worker, &in_wait, "d\xc3\xb6ne[\x1b[31m]",
+         NULL},
+        {6, 6, 0, RH_ACCESS_WRITE, RH_MO_PLAIN, 0, RH_SITE_SIZED, &stop, &in_stop, NULL, NULL},
+        {7, 7, 0, RH_ACCESS_READ, RH_MO_PLAIN, 1, RH_SITE_AT_LEAST, &audit, &in_print, "name",
+         NULL},
     };
     for (size_t i = 0; i < sizeof sites / sizeof sites[0]; i++)
         rh_sidecar_add_site(writer, &sites[i]);

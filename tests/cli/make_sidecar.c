@@ -26,14 +26,15 @@ static void add_fixed_sites(struct rh_sidecar_writer *writer, const char *bank, 
     const struct rh_sidecar_location in_odd = {bank, 91, 1, odd.name, odd.linkage, NULL, true};
     const struct rh_sidecar_site sites[] = {
         {0, 0xfedcba9876543210, 0, RH_ACCESS_READ, RH_MO_PLAIN, 8, 0, &deposit, &in_deposit,
-         "account->balance"},
+         "account->balance", NULL},
         {1, 0x0000000000000001, 0, RH_ACCESS_WRITE, RH_MO_PLAIN, 8, 0, &deposit, &in_deposit,
-         "account->balance"},
-        {2, 2, 1, RH_ACCESS_ATOMIC_UPDATE, RH_MO_SEQ_CST, 4, 0, &worker, &in_count, "counter"},
-        {3, 3, 2, RH_ACCESS_READ, RH_MO_PLAIN, 0, RH_SITE_SIZED, &worker, &no_line, NULL},
-        {4, 4, RH_SIDECAR_NO_KEY, RH_ACCESS_FENCE, RH_MO_ACQUIRE, 0, 0, &start, NULL, NULL},
+         "account->balance", NULL},
+        {2, 2, 1, RH_ACCESS_ATOMIC_UPDATE, RH_MO_SEQ_CST, 4, 0, &worker, &in_count, "counter",
+         NULL},
+        {3, 3, 2, RH_ACCESS_READ, RH_MO_PLAIN, 0, RH_SITE_SIZED, &worker, &no_line, NULL, NULL},
+        {4, 4, RH_SIDECAR_NO_KEY, RH_ACCESS_FENCE, RH_MO_ACQUIRE, 0, 0, &start, NULL, NULL, NULL},
         {5, 5, 3, RH_ACCESS_WRITE, RH_MO_PLAIN, 32, RH_SITE_PARTIAL, &odd, &in_odd,
-         "n\xc3\xa4he[\x1b[31m'\"\n]"},
+         "n\xc3\xa4he[\x1b[31m'\"\n]", NULL},
     };
     for (size_t i = 0; i < sizeof sites / sizeof sites[0]; i++)
         rh_sidecar_add_site(writer, &sites[i]);

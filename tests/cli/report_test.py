@@ -253,6 +253,7 @@ class Json(ReportCase):
         self.assertEqual(report, {
             "tool": "racehive", "version": "0.1.0", "program": "bank", "build_id": ID_A,
             "detector": "racemob", "runs": 75,
+            "images": [],
             "totals": {"candidates": 5, "listed": 5, "suppressed": 0,
                        "suppressed_true_races": 0, "crashed_runs": 2, "hung_runs": 2,
                        "wall_ns": 75000, "hook_ns": 1500, "pause_ns": 150, "losses": {},

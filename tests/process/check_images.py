@@ -45,6 +45,10 @@ class Images:
                         self.path(name)], check=True, env=self.env)
         return self.path(name)
 
+    def copy(self, name):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(read(name))
+
     def say(self, *words):
         done = subprocess.run([os.path.join(self.bin, "racehive"), *words], text=True, env=self.env,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -73,8 +77,8 @@ def check(images):
     images.compile("libkeyed.so", LIBRARY, "-shared", "-fPIC")
     images.expect(images.compile("user", USER, "-L" + images.folder, "-lkeyed",
                                  "-Wl,-rpath," + images.folder),
-                  "Images: the program takes part. Libraries with keys (racehive run --image=NAME "
-                  "validates their candidates): libkeyed.so.")
+                  "Images: the program takes part. Libraries with keys, which take part: "
+                  "libkeyed.so.")
     bare = images.path("libbare.so")
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", images.path("libkeyed.so.c"), "-o", bare],
                    check=True)
@@ -86,39 +90,110 @@ def check(images):
         images.wrong.append("a missing library is not named")
 
 
-def check_subjects(images):
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "images")
+
+
+def read(name):
+    with open(os.path.join(SOURCES, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def line_of(text):
+    return 1 + text[:text.index("// RACE")].count("\n")
+
+
+def check_races(images, label, wanted, *words):
+    """Runs a program and compares the races that are found, as (image, line) of both sides, with
+    those wanted."""
+    result = images.path(label + ".json")
+    said = images.say("run", "--runs=30", "--store=" + images.path(label + ".runs"),
+                      "--json=" + result, *words)
+    with open(result, encoding="utf-8") as file:
+        report = json.load(file)
+    races = {frozenset((side.get("image"), side["line"]) for side in (c["first"], c["second"]))
+             for c in report["candidates"] if c["verdict"] == "true-race"}
+    if races != wanted:
+        images.wrong.append(f"{label}: found {races}, not {wanted}:\n{said}")
+    return said, report
+
+
+def check_within(images):
     """A library and a plugin with a race inside, found under the library's name, whichever program
-    runs it; and nothing in one without a race."""
-    sources = os.path.join(os.path.dirname(os.path.abspath(__file__)), "images")
-    with open(os.path.join(sources, "library.c"), encoding="utf-8") as file:
-        racy = file.read()
-    with open(os.path.join(sources, "program.c"), encoding="utf-8") as file:
-        program = file.read()
-    line = 1 + racy[:racy.index("// RACE")].count("\n")
+    runs it and whether or not the library is named; and nothing in one without a race."""
+    racy, program = read("library.c"), read("program.c")
     library = images.compile("libcount.so", racy, "-fPIC", "-shared", "-pthread")
     clean = images.compile("libclean.so", racy.replace("    visits++; // RACE\n", ""), "-fPIC",
                            "-shared", "-pthread")
     linked = images.compile("linked", program, "-pthread", "-DLINKED", "-L" + images.folder,
                             "-lcount", "-Wl,-rpath," + images.folder)
     host = images.compile("host", program, "-pthread")
-    for label, subject, command in (("linked", "libcount.so", [linked]),
-                                    ("plugin", library, [host, library]),
-                                    ("clean", clean, [host, clean])):
-        result = images.path(label + ".json")
-        said = images.say("run", "--runs=30", "--store=" + images.path(label + ".runs"),
-                          "--json=" + result, "--image=" + subject, *command)
-        with open(result, encoding="utf-8") as file:
-            report = json.load(file)
-        races = {(side["image"], side["line"]) for c in report["candidates"]
-                 if c["verdict"] == "true-race" for side in (c["first"], c["second"])}
-        wanted = set() if label == "clean" else {("libcount.so", line)}
-        if races != wanted:
-            images.wrong.append(f"{label}: found {races}, not {wanted}:\n{said}")
-    images.say("run", "--image=libcount.so", linked)
-    if "libcount.so: " not in images.say("report", library):
-        images.wrong.append("what was found of a library is not kept by its build id")
+    race = {frozenset([("libcount.so", line_of(racy))])}
+    check_races(images, "linked", race, linked)
+    check_races(images, "plugin", race, host, library)
+    check_races(images, "named", race, "--image=libcount.so", linked)
+    check_races(images, "clean", set(), host, clean)
+    images.say("run", linked)
+    images.say("run", host, library)
+    said = images.say("report", library)
+    if "libcount.so: " not in said or "2 runs with racemob" not in said:
+        images.wrong.append("what was found of a library is not kept by its build id:\n" + said)
+    said = images.say("report", linked)
+    if "in library_visit of libcount.so" not in said or "which take part: libcount.so" not in said:
+        images.wrong.append("the report of a program has no races of its library:\n" + said)
     if "is neither a file nor a library" not in images.say("run", "--image=libnone.so", linked):
         images.wrong.append("a library that is not there is not refused")
+
+
+def check_frames(images):
+    """Frames of the program have names in the report of a library."""
+    library = images.path("libcount.so")
+    report = json.loads(images.say("report", "--format=json", library))
+    words = json.dumps([c["evidence"]["stacks"] for c in report["candidates"]
+                        if c["verdict"] == "true-race"])
+    if "work program" not in words and "work linked.c" not in words and "work host.c" not in words:
+        images.wrong.append("the program's frames have no names in a library's report: " + words)
+
+
+def check_between(images):
+    """Races between program and plugin, and between two plugins that are loaded where the other was,
+    are of both images; with locks there are none."""
+    images.copy("shared.h")
+    made = {}
+    for kind, options in (("racy", ["-DRACY"]), ("calm", [])):
+        made[kind] = [images.compile(kind + "_host", read("between.c"), "-pthread", *options)]
+        for name, more in (("_a.so", []), ("_b.so", ["-DPAD=7"])):
+            made[kind].append(images.compile(kind + name, read("plugin.c"), "-fPIC", "-shared",
+                                             "-pthread", *options, *more))
+    own, plugin = line_of(read("between.c")), line_of(read("plugin.c"))
+    host, first, second = made["racy"]
+    check_races(images, "between", {frozenset([(None, own), ("racy_a.so", plugin)])}, host, first)
+    said, _ = check_races(images, "plugins",
+                          {frozenset([("racy_a.so", plugin), ("racy_b.so", plugin)])},
+                          host, first, second)
+    if "which take part: racy_a.so, racy_b.so." not in said:
+        images.wrong.append("plugins that take part are not named:\n" + said)
+    host, first, second = made["calm"]
+    check_races(images, "calm_between", set(), host, first)
+    check_races(images, "calm_plugins", set(), host, first, second)
+    images.say("run", "--detector=alias", host, first)
+    said = images.say("candidates", "--observed", host)
+    if "of calm_a.so" not in said or "of two images" not in said:
+        images.wrong.append("what alias saw of two images is not listed:\n" + said)
+
+
+def check_lost_sidecar(images):
+    """A library whose sidecar is gone does not take part, and is named with the reason."""
+    library = images.compile("libgone.so", read("library.c"), "-fPIC", "-shared", "-pthread")
+    os.remove(library + ".racehive")
+    for folder, _, names in os.walk(images.path("racehive/by-build-id")):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                if b"libgone.so" in file.read():
+                    os.remove(path)
+    said = images.say("run", images.path("host"), library)
+    if "that were loaded and do not take part: libgone.so (its .racehive file is" not in said:
+        images.wrong.append("a library without a sidecar is not named:\n" + said)
 
 
 def main():
@@ -128,7 +203,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         images = Images(os.path.abspath(options.build), folder)
         check(images)
-        check_subjects(images)
+        check_within(images)
+        check_frames(images)
+        check_between(images)
+        check_lost_sidecar(images)
     for text in images.wrong:
         print(text)
     return 1 if images.wrong else 0

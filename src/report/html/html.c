@@ -79,6 +79,11 @@ static void put_side(struct rh_html *page, const struct rh_report_candidate *can
     rh_html_put(page, " in <code>");
     rh_html_put_text(page, place->function);
     rh_html_put(page, "</code>");
+    if (rh_phrase_site(candidate, side)->image) {
+        rh_html_put(page, " of <code>");
+        rh_html_put_text(page, rh_phrase_site(candidate, side)->image);
+        rh_html_put(page, "</code>");
+    }
     if (place->callee) {
         rh_html_put(page, ", by <code>");
         rh_html_put_text(page, place->callee);

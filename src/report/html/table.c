@@ -124,6 +124,8 @@ static void put_cell_site(struct rh_html *page, const struct rh_report_candidate
     rh_html_put(page, "<br><span class=\"soft\">");
     rh_strbuf_addf(&page->text, "%s in %s", rh_sidecar_access_name(site->access),
                    candidate->places[which].function);
+    if (site->image)
+        rh_strbuf_addf(&page->text, " of %s", site->image);
     rh_html_put_collected(page);
     rh_html_put(page, "</span></td>");
 }
