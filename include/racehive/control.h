@@ -323,7 +323,8 @@ struct rh_ring {
     X(THREAD, "a thread that could not be registered")                                             \
     X(HELPER, "a thread that the C library makes itself, for aio, timers or lookups")              \
     X(OPENMP, "OpenMP that is not followed: untied or detached tasks, or a library without tools") \
-    X(CLONE, "a thread made by clone")
+    X(CLONE, "a thread made by clone")                                                             \
+    X(SHARED, "memory that is shared with other processes, through which these may pass order on")
 
 enum rh_opaque {
 #define RH_OPAQUE_ENUM(id, name) RH_OPAQUE_##id,

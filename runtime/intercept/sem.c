@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Semaphores. Every post releases and every successful wait acquires. */
+#include <stdarg.h>
+
 #include "intercept/real.h"
+#include "opaque.h"
 #include "sync.h"
 
 RT_WRAPPER(int, sem_init, (sem_t * s, int shared, unsigned value))
@@ -10,6 +13,26 @@ RT_WRAPPER(int, sem_init, (sem_t * s, int shared, unsigned value))
         RT_TELL(s, RT_SYNC_OBJECT_INIT);
     return result;
 }
+
+#ifndef RT_STATIC
+
+RT_EXPORT __attribute__((weak)) sem_t *sem_open(const char *name, int flags, ...);
+
+/* A semaphore with a name is shared with other processes: see the wrapper of mmap, which libc's own
+ * code does not come through. Of a static executable this is not seen. */
+sem_t *sem_open(const char *name, int flags, ...)
+{
+    sem_t *(*real)(const char *, int, ...) =
+        (sem_t * (*)(const char *, int, ...)) rt_real_find("sem_open", NULL);
+    va_list list;
+    va_start(list, flags);
+    unsigned mode = va_arg(list, unsigned), value = va_arg(list, unsigned);
+    va_end(list);
+    rt_opaque(RH_OPAQUE_SHARED);
+    return real ? real(name, flags, mode, value) : SEM_FAILED;
+}
+
+#endif
 
 RT_WRAPPER(int, sem_destroy, (sem_t * s))
 {

@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/file.h>
+#include <sys/shm.h>
 
 #include "intercept/real.h"
 #include "kernel/buffer.h"
 #include "kernel/kernel.h"
+#include "opaque.h"
 #include "sync.h"
 
 /* --- queues of messages --- */
@@ -121,6 +123,16 @@ RT_WRAPPER(int, semctl, (int id, int number, int what, ...))
     TAKE_MORE(what, more);
     before_semaphores(id);
     return RT_REAL(semctl)(id, number, what, more);
+}
+
+/* --- memory --- */
+
+/* See the wrapper of mmap. */
+RT_WRAPPER(void *, shmat, (int id, const void *at, int flags))
+{
+    if (!(flags & SHM_RDONLY))
+        rt_opaque(RH_OPAQUE_SHARED);
+    return RT_REAL(shmat)(id, at, flags);
 }
 
 /* --- locks of files --- */

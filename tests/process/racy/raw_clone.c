@@ -18,7 +18,7 @@ static int count(void *arg)
 {
     int rounds = *(int *)arg;
     for (int i = 0; i < rounds; i++) {
-        total += i; // RACE
+        total += i;                        // RACE
         __asm__ volatile("" ::: "memory"); /* or the loop would count in a register */
     }
     return 0;
