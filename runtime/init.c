@@ -89,6 +89,7 @@ static void go_live(const struct rt_detector *detector)
     rt_opaque_check_images();
     rt_crash_start();
     atexit(rt_finish);
+    rt_shared_enter();
     rt_post(RH_EVENT_START, 0, (uint64_t)rt_sys_getpid(), 0, 0, 0);
     rt_service_first_keys();
 }
@@ -125,6 +126,7 @@ void rt_finish(void)
     rt_detector->finish();
     rt_findings_log(rt_options.detector);
     rt_post(RH_EVENT_FINISH, 0, (uint64_t)rt_sys_getpid(), 0, 0, 0);
+    rt_shared_leave();
 }
 
 static void start_before_all(int count, char **arguments, char **environment)

@@ -66,6 +66,26 @@ struct rh_control *rt_shared_control_self(void)
     return &shared->control;
 }
 
+/* One that executes another program is there already. */
+void rt_shared_enter(void)
+{
+    int32_t self = rt_sys_getpid();
+    for (uint32_t i = 0; shared && i < RH_MAX_PROCESSES; i++) {
+        int32_t there = 0;
+        if (atomic_compare_exchange_strong(&shared->processes[i], &there, self) || there == self)
+            return;
+    }
+}
+
+void rt_shared_leave(void)
+{
+    int32_t self = rt_sys_getpid();
+    for (uint32_t i = 0; shared && i < RH_MAX_PROCESSES; i++) {
+        int32_t there = self;
+        atomic_compare_exchange_strong(&shared->processes[i], &there, 0);
+    }
+}
+
 bool rt_shared_is_read(void)
 {
     return is_controlled;

@@ -15,6 +15,9 @@ RT_HIDDEN struct rh_shared *rt_shared(void);
 RT_HIDDEN struct rh_control *rt_control(void);
 /* The run has no controller: from now on it follows a control page of its own. */
 RT_HIDDEN struct rh_control *rt_shared_control_self(void);
+/* The calling process is one of the run's, or is no more. */
+RT_HIDDEN void rt_shared_enter(void);
+RT_HIDDEN void rt_shared_leave(void);
 /* Someone reads what the run writes. */
 RT_HIDDEN bool rt_shared_is_read(void);
 /* Posts an event; drops and counts it when there is no room. Safe in hooks and signal handlers. */

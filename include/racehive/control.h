@@ -31,11 +31,12 @@
 #include <stdint.h>
 
 #define RH_SHARED_MAGIC   0x52534852u /* "RHSR" */
-#define RH_SHARED_VERSION 6u
+#define RH_SHARED_VERSION 7u
 #define RH_MAX_TASKS      64u
 #define RH_RING_SIZE      1024u /* events; a power of two */
 #define RH_MAX_IMAGES     64u
 #define RH_MAX_KEYED      64u /* instrumented images */
+#define RH_MAX_PROCESSES  64u
 #define RH_MAX_FINDINGS   4096u
 #define RH_MAX_FRAMES     32u
 #define RH_MAX_LOCKS      8u
@@ -376,6 +377,9 @@ struct rh_shared {
     _Atomic uint64_t losses[RH_LOSS_COUNT];
     _Atomic uint32_t finding_count; /* slots taken in `findings`, never more than it has */
     _Atomic uint32_t site_count;    /* sites of the images in `keyed` */
+    /* The processes of the run: each that starts, or is forked, enters itself if there is room, and
+     * leaves when it ends in good order. 0: free. */
+    _Atomic int32_t processes[RH_MAX_PROCESSES];
     struct rh_keyed_image keyed[RH_MAX_KEYED];
     struct rh_image_name images[RH_MAX_IMAGES];
     struct rh_ring ring;

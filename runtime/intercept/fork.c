@@ -61,6 +61,7 @@ static void begin_child(void)
     struct rt_thread *self = rt_thread_self();
     if (self && rt_detector->after_fork)
         rt_detector->after_fork(self);
+    rt_shared_enter();
     rt_post(RH_EVENT_FORK, self ? self->id : 0, (uint64_t)home, 0, 0, 0);
     rt_signals_restore(signals);
 }

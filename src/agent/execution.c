@@ -218,10 +218,44 @@ uint64_t rh_execution_age(const struct rh_execution *e)
     return now_ns() - e->began;
 }
 
+/* One of the run's other processes, if it runs. */
+static pid_t process_at(const struct rh_execution *e, uint32_t i)
+{
+    pid_t pid = atomic_load(&e->page.shared->processes[i]);
+    if (pid <= 0 || pid == e->pid || pid == getpid())
+        return 0;
+    waitpid(pid, NULL, WNOHANG); /* an orphan is our child, and stays until it is waited for */
+    return kill(pid, 0) == 0 ? pid : 0;
+}
+
 void rh_execution_signal(const struct rh_execution *e, int signal)
 {
     if (e->pid > 0 && !e->is_over)
         kill(e->is_apart ? -e->pid : e->pid, signal);
+    for (uint32_t i = 0; e->is_over && i < RH_MAX_PROCESSES; i++) {
+        pid_t left = process_at(e, i);
+        if (left)
+            kill(left, signal);
+    }
+}
+
+static void reap(struct rh_execution *e)
+{
+    if (e->is_over)
+        return;
+    while (waitpid(e->pid, &e->status, 0) < 0 && errno == EINTR)
+        continue;
+    e->is_over = true;
+    e->ended = now_ns();
+}
+
+bool rh_execution_lingers(struct rh_execution *e)
+{
+    reap(e);
+    for (uint32_t i = 0; i < RH_MAX_PROCESSES; i++)
+        if (process_at(e, i))
+            return true;
+    return false;
 }
 
 /* --- answers --- */
@@ -456,12 +490,7 @@ static void read_answers(const struct rh_execution *e, struct rh_execution_endin
 void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_ending *ending)
 {
     *ending = (struct rh_execution_ending){0};
-    if (!e->is_over) {
-        while (waitpid(e->pid, &e->status, 0) < 0 && errno == EINTR)
-            continue;
-        e->is_over = true;
-        e->ended = now_ns();
-    }
+    reap(e);
     ending->started = has_started(e->page.shared);
     ending->end = (struct rh_runs_end){
         .exit_status = WIFEXITED(e->status) ? WEXITSTATUS(e->status) : 0,

@@ -95,10 +95,14 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
 /* Becomes readable when the program has ended. */
 int rh_execution_fd(const struct rh_execution *execution);
 
+/* When the program has ended: whether it has left processes that still run, a daemon for instance.
+ * What these find belongs to the run. The caller must be their reaper (PR_SET_CHILD_SUBREAPER). */
+bool rh_execution_lingers(struct rh_execution *execution);
+
 /* Nanoseconds since it started. */
 uint64_t rh_execution_age(const struct rh_execution *execution);
 
-/* Sends a signal to it, to its whole group if it has one. */
+/* Sends a signal to it, to its whole group if it has one, or to the processes that it has left. */
 void rh_execution_signal(const struct rh_execution *execution, int signal);
 
 /* Waits for the end of the program and reads its answers. `hung`: the caller ended it because it

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ struct job {
     struct rh_pool_share share;
     uint32_t attempt;  /* the user's next */
     uint64_t ended_at; /* age at which we asked it to end; 0: we did not */
+    bool lingers;      /* it has ended, but not all of its processes */
     int input;
 };
 
@@ -216,6 +218,7 @@ static enum rh_status start(struct campaign *c, struct job *job)
         return status;
     status = execute(c, job);
     job->ended_at = 0;
+    job->lingers = false;
     c->started++;
     if (job->input >= 0)
         close(job->input);
@@ -320,10 +323,23 @@ static void wait_for_any(struct campaign *c, struct pollfd *fds)
 {
     for (uint32_t i = 0; i < c->options->jobs; i++) {
         struct rh_execution *e = c->jobs[i].execution;
-        fds[i] = (struct pollfd){.fd = e ? rh_execution_fd(e) : -1, .events = POLLIN};
+        bool is_awaited = e && !c->jobs[i].lingers;
+        fds[i] = (struct pollfd){.fd = is_awaited ? rh_execution_fd(e) : -1, .events = POLLIN};
     }
     if (poll(fds, c->options->jobs, LOOK_MS) < 0)
         memset(fds, 0, c->options->jobs * sizeof *fds);
+}
+
+/* A daemon, or a child that was not waited for, is a part of the run. */
+static bool lingers(const struct campaign *c, struct job *job)
+{
+    bool before = job->lingers;
+    job->lingers = rh_execution_lingers(job->execution);
+    if (job->lingers && !before)
+        rh_log_step("%s has ended, and left processes that still run", c->options->program);
+    if (job->lingers && atomic_load(&interrupt_signal))
+        rh_execution_signal(job->execution, SIGTERM);
+    return job->lingers;
 }
 
 static enum rh_status turn(struct campaign *c, struct pollfd *fds, uint32_t *active)
@@ -337,7 +353,7 @@ static enum rh_status turn(struct campaign *c, struct pollfd *fds, uint32_t *act
         struct job *job = &c->jobs[i];
         if (!job->execution)
             continue;
-        if (fds[i].revents)
+        if ((fds[i].revents || job->lingers) && !lingers(c, job))
             status = complete(c, job);
         else
             end_late(c, job);
@@ -405,6 +421,7 @@ enum rh_status rh_campaign_run(struct rh_process *process,
         .is_many = options->users > 0 || options->runs > 1,
     };
     *result = (struct rh_campaign_result){0};
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* of processes that outlive the program */
     for (uint32_t i = 0; i < options->jobs; i++)
         c->jobs[i].user = NO_USER;
     enum rh_status status = rh_runs_count(rh_process_at(process, 0)->runs, &c->runs_before);

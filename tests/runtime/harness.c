@@ -540,6 +540,10 @@ void rt_keys_fork_after(void)
 {
 }
 
+void rt_shared_enter(void)
+{
+}
+
 void rt_post(enum rh_event_kind kind, uint32_t thread, uint64_t a, uint64_t b, uint64_t c,
              uint64_t d)
 {
