@@ -491,7 +491,7 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
                          "read the candidates from FILE, the program's .racehive file"),
         RH_OPTION_STRING("image", &options.image, "LIBRARY",
-                         "validate the candidates of a library that PROG loads, not its own"),
+                         "validate the candidates of one library that PROG loads, alone"),
         RH_OPTION_STRING("hive", &options.hive, "URL",
                          "get tasks from a hive (not in this version)"),
         RH_OPTION_END,
