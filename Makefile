@@ -12,13 +12,14 @@
 #   make tidy         look for mistakes with clang-tidy
 #   make format       lay out the code with clang-format
 #   make install PREFIX=/usr/local
+#   make deb          make a Debian package in the build folder
 
 PREFIX ?= /usr/local
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 BUILD := build$(if $(SANITIZE),-sanitize)$(if $(LLVM),-llvm$(LLVM))
 JOBS ?= $(shell nproc)
 
-.PHONY: all deps demo check-unit check check-all bench-quick bench install clean format tidy
+.PHONY: all deps demo check-unit check check-all bench-quick bench install deb clean format tidy
 
 all: deps
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_C_COMPILER=$(CC) \
@@ -52,6 +53,9 @@ bench: all
 
 install: all
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+deb: all
+	@scripts/make-deb $(BUILD) $$(sed -n 's/^project(racehive VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) $(or $(LLVM),19)
 
 clean:
 	rm -rf build build-sanitize build-llvm*

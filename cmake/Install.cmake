@@ -12,3 +12,5 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/racehive DESTINATION include
         FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/man/ DESTINATION share/man/man1
         FILES_MATCHING PATTERN "*.1")
+install(FILES ${PROJECT_SOURCE_DIR}/scripts/completion/racehive.bash
+        DESTINATION share/bash-completion/completions RENAME racehive)

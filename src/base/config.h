@@ -18,6 +18,8 @@
  *     thread:NAME:ARG   a call of NAME starts a thread in the function that is argument ARG; the
  *                       argument behind it is what the function is called with
  *
+ * The kinds with NAME:ARG are parsed, but racehive-cc refuses them in this version.
+ *
  * A pattern matches any part of a name. In it, * stands for any characters, and ^ before and $
  * behind it for the name's beginning and end. NAME is the whole name of a function; arguments count
  * from 0.
