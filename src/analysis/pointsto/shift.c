@@ -233,7 +233,8 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
     struct rh_cell c = p->cells.data[cell];
     const struct object *o = &p->objects.data[c.object];
     /* The outside and functions have no inside. */
-    if (o->public.kind == RH_OBJECT_OUTSIDE || o->public.kind == RH_OBJECT_FUNCTION) {
+    bool has_inside = o->public.kind != RH_OBJECT_OUTSIDE && o->public.kind != RH_OBJECT_FUNCTION;
+    if (!has_inside || p->options.is_coarse) {
         *out = cell;
         return true;
     }
