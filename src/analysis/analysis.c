@@ -14,11 +14,28 @@ const char *rh_phase_name(enum rh_phase phase)
     return names[phase];
 }
 
+/* First with all detail; if half of the time does not suffice, once more without it: to know only
+ * which objects pointers lead to is far better than to know nothing. */
+static void run_pointsto(struct rh_module *m, const struct rh_analysis_options *options,
+                         struct rh_analysis *a)
+{
+    struct rh_deadline half = {.at = a->deadline.at};
+    struct rh_pointsto_options pointsto = {.is_library = options->is_library, .deadline = &half};
+    if (options->seconds > 0)
+        half.at -= options->seconds / 2;
+    a->pointsto = rh_pointsto_solve(m, &pointsto);
+    if (!half.passed)
+        return;
+    rh_pointsto_free(a->pointsto);
+    a->is_coarse = true;
+    pointsto.is_coarse = true;
+    pointsto.deadline = &a->deadline;
+    a->pointsto = rh_pointsto_solve(m, &pointsto);
+}
+
 static void run_phase(enum rh_phase phase, struct rh_module *m,
                       const struct rh_analysis_options *options, struct rh_analysis *a)
 {
-    struct rh_pointsto_options pointsto = {.is_library = options->is_library,
-                                           .deadline = &a->deadline};
     struct rh_flow_options flow = {.is_library = options->is_library,
                                    .outside_starts = options->outside_starts,
                                    .deadline = &a->deadline};
@@ -27,7 +44,7 @@ static void run_phase(enum rh_phase phase, struct rh_module *m,
         rh_accesses_collect(m, options->config, &a->accesses);
         break;
     case RH_PHASE_POINTSTO:
-        a->pointsto = rh_pointsto_solve(m, &pointsto);
+        run_pointsto(m, options, a);
         break;
     case RH_PHASE_FLOW:
         a->flow = rh_flow_run(m, a->pointsto, &flow);

@@ -43,6 +43,7 @@ struct rh_analysis {
     double seconds[RH_PHASE_COUNT];
     struct rh_deadline deadline;
     enum rh_phase gave_up; /* in which phase time was up */
+    bool is_coarse;        /* points-to ran out of time and tells objects apart, but no members */
 };
 
 struct rh_analysis_options {

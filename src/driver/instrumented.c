@@ -85,6 +85,9 @@ static void add_instrument_words(struct attempt *attempt, struct rh_wordlist *ar
         rh_vec_push(argv, rh_arena_printf(arena, "--cpu=%s", ld->cpu));
     rh_vec_push(argv, rh_arena_printf(arena, "--keys=%s", link->settings.keys));
     rh_vec_push(argv, rh_arena_printf(arena, "--sites=%s", link->settings.sites));
+    if (link->settings.analysis_seconds)
+        rh_vec_push(
+            argv, rh_arena_printf(arena, "--analysis-seconds=%s", link->settings.analysis_seconds));
     if (rh_inputs_have_native(ld))
         rh_vec_push(argv, "--has-native");
     if (!ld->shared && !rh_ld_is_static(ld))

@@ -63,6 +63,16 @@ static enum rh_status set_sites(struct rh_settings *settings, const char *value)
     return RH_OK;
 }
 
+static enum rh_status set_analysis_seconds(struct rh_settings *settings, const char *value)
+{
+    size_t digits = strspn(value, "0123456789");
+    bool is_number = value[digits] == '\0' && digits < 8 && strspn(value, "0") < digits;
+    if (!is_number)
+        return rh_fail(RH_ERR_USAGE, "'%s' is no number of seconds above 0", value);
+    settings->analysis_seconds = value;
+    return RH_OK;
+}
+
 static enum rh_status set_linker(struct rh_settings *settings, const char *value)
 {
     settings->linker = value;
@@ -108,6 +118,11 @@ static const char *get_sites(const struct rh_settings *settings)
     return settings->sites;
 }
 
+static const char *get_analysis_seconds(const struct rh_settings *settings)
+{
+    return settings->analysis_seconds;
+}
+
 static const char *get_linker(const struct rh_settings *settings)
 {
     return settings->linker;
@@ -142,6 +157,9 @@ static const struct setting table[] = {
      "patch (code patched at run time, the default), flag (a tested byte), none (to compare with)"},
     {"sites", "RACEHIVE_SITES", "WHICH", set_sites, get_sites,
      "candidates (keys where a race is possible, the default), all (no analysis, keys everywhere)"},
+    {"analysis-seconds", "RACEHIVE_ANALYSIS_SECONDS", "N", set_analysis_seconds,
+     get_analysis_seconds,
+     "processor time that the search for candidates may take (600); half of it for all detail"},
     {"keep-temps", "RACEHIVE_KEEP_TEMPS", NULL, set_keep_temps, get_keep_temps,
      "keep the intermediate files in PROG.racehive-temps"},
     {"help", NULL, NULL, set_help, NULL, "show these options"},

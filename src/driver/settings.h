@@ -27,9 +27,10 @@ enum rh_profile {
 /* Strings point into the environment or into argv. */
 struct rh_settings {
     enum rh_profile profile;
-    const char *config; /* NULL: none */
-    const char *keys;   /* "patch", "flag" or "none" */
-    const char *sites;  /* "candidates" or "all" */
+    const char *config;           /* NULL: none */
+    const char *keys;             /* "patch", "flag" or "none" */
+    const char *sites;            /* "candidates" or "all" */
+    const char *analysis_seconds; /* that the search may take; NULL: the default */
     const char *linker; /* the linker that clang would call for the user; NULL: its default */
     bool keep_temps;
     bool verbose;

@@ -7,9 +7,10 @@
 
 #include <string.h>
 
-static const char *const variables[] = {"RACEHIVE_PROFILE", "RACEHIVE_CONFIG",
-                                        "RACEHIVE_KEYS",    "RACEHIVE_KEEP_TEMPS",
-                                        "RACEHIVE_VERBOSE", "RACEHIVE_LINKER"};
+static const char *const variables[] = {
+    "RACEHIVE_PROFILE",         "RACEHIVE_CONFIG",  "RACEHIVE_KEYS",
+    "RACEHIVE_KEEP_TEMPS",      "RACEHIVE_VERBOSE", "RACEHIVE_LINKER",
+    "RACEHIVE_ANALYSIS_SECONDS"};
 
 static int clear_environment(void **state)
 {
@@ -47,21 +48,30 @@ static void words_set_what_they_say(void **state)
     struct rh_settings settings;
     assert_int_equal(rh_settings_read_environment(&settings), RH_OK);
     const char *const words[] = {"--rh-profile=off", "--rh-config=a=b", "--rh-keys=flag",
-                                 "--rh-keep-temps", "--rh-help"};
+                                 "--rh-keep-temps",  "--rh-help",       "--rh-analysis-seconds=20"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         assert_int_equal(rh_settings_read_word(&settings, words[i]), RH_OK);
     assert_int_equal(settings.profile, RH_PROFILE_OFF);
     assert_string_equal(settings.config, "a=b");
     assert_string_equal(settings.keys, "flag");
+    assert_string_equal(settings.analysis_seconds, "20");
     assert_true(settings.keep_temps && settings.help);
 }
 
 static void wrong_words_are_usage_errors(void **state)
 {
     (void)state;
-    const char *const words[] = {"--rh-",          "--rh-nosuch",      "--rh-profile",
-                                 "--rh-profile=",  "--rh-profile=x",   "--rh-profile=testing",
-                                 "--rh-keys=both", "--rh-keep-temps=", "--rh-profiles=off"};
+    const char *const words[] = {"--rh-",
+                                 "--rh-nosuch",
+                                 "--rh-profile",
+                                 "--rh-profile=",
+                                 "--rh-profile=x",
+                                 "--rh-profile=testing",
+                                 "--rh-keys=both",
+                                 "--rh-keep-temps=",
+                                 "--rh-profiles=off",
+                                 "--rh-analysis-seconds=0",
+                                 "--rh-analysis-seconds=2s"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         struct rh_settings settings;
         assert_int_equal(rh_settings_read_environment(&settings), RH_OK);

@@ -22,7 +22,6 @@
 
 enum {
     MODULE_LEVEL = 3,       /* of zstd: the link waits for it */
-    ANALYSIS_SECONDS = 600, /* without candidates no run knows what to look for: worth a wait */
     BEST_CANDIDATES = 4096, /* that an image carries, for runs that no controller follows */
 };
 
@@ -81,6 +80,10 @@ static void show_phase(enum rh_phase phase, double seconds)
 static void analyse(struct work *w, const struct rh_analysis_options *options)
 {
     w->analysed = rh_analysis_run(w->module, options, &w->analysis);
+    if (w->analysed && w->analysis.is_coarse)
+        rh_log_warn("%s: the search for candidates ran short of time and is coarse: it has more "
+                    "candidates than --rh-analysis-seconds=N with N > %d would give",
+                    w->options->program, (int)options->seconds);
     if (w->analysed)
         return;
     rh_log_warn("%s: the search for candidates gave up after %d s (%s); every site gets a key",
@@ -142,7 +145,7 @@ static enum rh_status choose_sites(struct work *w)
     const struct rh_linkstep *o = w->options;
     struct rh_analysis_options options = {
         .is_library = strcmp(o->type, "shared") == 0,
-        .seconds = ANALYSIS_SECONDS,
+        .seconds = (double)o->seconds,
         .config = &w->config,
         .begins = say_phase,
         .done = show_phase,

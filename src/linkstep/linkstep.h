@@ -19,10 +19,14 @@
 #include <stdint.h>
 
 /* What is asked, as on the command line: see main.c. */
+/* Without candidates no run knows what to look for: worth a wait. */
+enum { RH_ANALYSIS_SECONDS = 600 };
+
 struct rh_linkstep {
     const char *input, *object, *sidecar, *program, *type, *keys, *sites, *cpu, *features, *config;
     uint64_t opt;
     uint64_t pic;
+    uint64_t seconds; /* of processor time for the search */
     bool has_native;
     bool has_runtime;    /* all of it is linked with the object, and finds libraries at run time */
     const char *keyed;   /* a shared library with keys that is linked, or NULL */

@@ -57,7 +57,11 @@ static enum rh_status run(const struct rh_command *command, struct options *o, i
 
 int main(int argc, char **argv)
 {
-    struct options o = {.step = {.type = "exe", .keys = "patch", .sites = "candidates", .opt = 2}};
+    struct options o = {.step = {.type = "exe",
+                                 .keys = "patch",
+                                 .sites = "candidates",
+                                 .opt = 2,
+                                 .seconds = RH_ANALYSIS_SECONDS}};
     struct rh_linkstep *step = &o.step;
     const struct rh_option table[] = {
         RH_OPTION_STRING("input", &step->input, "FILE", "merged bitcode to instrument"),
@@ -72,6 +76,8 @@ int main(int argc, char **argv)
                          "processor features, as LLVM names them"),
         RH_OPTION_STRING("config", &step->config, "FILE", "configuration to keep in the sidecar"),
         RH_OPTION_UINT("opt", &step->opt, "N", "optimisation level of the code generator"),
+        RH_OPTION_UINT("analysis-seconds", &step->seconds, "N",
+                       "processor time that the search for candidates may take"),
         RH_OPTION_UINT("pic", &step->pic, "0|1", "generate position-independent code"),
         RH_OPTION_FLAG("merge", &o.merge, "only merge the bitcode files given as operands"),
         RH_OPTION_FLAG("has-asm", &o.has_asm, "only name the objects with file-scope assembly"),

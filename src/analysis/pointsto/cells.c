@@ -96,8 +96,19 @@ static void grow_slots(struct rh_pointsto *p)
     }
 }
 
-uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *cell)
+/* A coarse analysis knows one cell of each object. */
+static struct rh_cell coarsen(const struct rh_pointsto *p, const struct rh_cell *cell)
 {
+    enum rh_object_kind kind = p->objects.data[cell->object].public.kind;
+    bool has_inside = kind != RH_OBJECT_FUNCTION && kind != RH_OBJECT_OUTSIDE;
+    struct rh_cell whole = {.object = cell->object, .stride = 1, .end = INT64_MAX};
+    return p->options.is_coarse && has_inside ? whole : *cell;
+}
+
+uint32_t pt_cell(struct rh_pointsto *p, const struct rh_cell *asked)
+{
+    struct rh_cell known = coarsen(p, asked);
+    const struct rh_cell *cell = &known;
     if (p->cells.len * 2 >= p->cell_room)
         grow_slots(p);
     size_t at = hash_cell(cell) & (p->cell_room - 1);

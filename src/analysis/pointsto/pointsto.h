@@ -75,6 +75,7 @@ struct rh_pointsto;
 
 struct rh_pointsto_options {
     bool is_library;              /* a shared library: exported functions are called from outside */
+    bool is_coarse;               /* tells objects apart, but not the places in them */
     struct rh_deadline *deadline; /* once passed, the result is worth nothing; may be NULL */
 };
 

@@ -27,7 +27,7 @@ struct solved {
     struct rh_pointsto *pointsto;
 };
 
-static struct solved solve(const char *body)
+static struct solved solve_as(const char *body, bool is_coarse)
 {
     struct solved s = {0};
     char *text = test_malloc(strlen(HEADER) + strlen(body) + 1);
@@ -36,8 +36,13 @@ static struct solved solve(const char *body)
     if (rh_ir_open_memory("test", text, strlen(text), &s.module) != RH_OK)
         fail_msg("%s", rh_error_text());
     test_free(text);
-    s.pointsto = rh_pointsto_solve(s.module, &(struct rh_pointsto_options){0});
+    s.pointsto = rh_pointsto_solve(s.module, &(struct rh_pointsto_options){.is_coarse = is_coarse});
     return s;
+}
+
+static struct solved solve(const char *body)
+{
+    return solve_as(body, false);
 }
 
 static void release(struct solved *s)
@@ -431,6 +436,25 @@ static void walking_pointers_end(void **state)
     release(&s);
 }
 
+static void a_coarse_answer_has_objects_but_no_members(void **state)
+{
+    (void)state;
+    struct solved s = solve_as("define i32 @main() {\n"
+                               "  store ptr @a, ptr @p\n"
+                               "  %second = getelementptr %pair, ptr @p, i64 0, i32 1\n"
+                               "  store ptr @b, ptr %second\n"
+                               "  %first = load ptr, ptr @p\n"
+                               "  %other = load ptr, ptr @q\n"
+                               "  ret i32 0\n}\n",
+                               true);
+    assert_true(points_to(&s, "main", "second", "p"));
+    assert_true(points_to(&s, "main", "first", "a"));
+    assert_true(points_to(&s, "main", "first", "b")); /* any member of the object */
+    assert_false(points_to(&s, "main", "second", "q"));
+    assert_false(points_to(&s, "main", "other", "a"));
+    release(&s);
+}
+
 static void cells_overlap_by_offset_and_stride(void **state)
 {
     (void)state;
@@ -467,6 +491,7 @@ int main(void)
         cmocka_unit_test(threads_begin_where_pointers_say),
         cmocka_unit_test(unknown_functions_know_what_they_are_given),
         cmocka_unit_test(walking_pointers_end),
+        cmocka_unit_test(a_coarse_answer_has_objects_but_no_members),
         cmocka_unit_test(cells_overlap_by_offset_and_stride),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

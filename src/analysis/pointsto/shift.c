@@ -117,7 +117,8 @@ static bool find_elements(const struct object *o, int64_t offset, uint64_t bytes
         uint64_t i = 0;
         if (t->kind == RH_TYPE_ARRAY && t->elems[0]->alloc_size) {
             within %= (int64_t)t->elems[0]->alloc_size;
-        } else if (t->kind == RH_TYPE_STRUCT && t->offsets && t->count && !hides_members(t)) {
+        } else if (t->kind == RH_TYPE_STRUCT && t->offsets && t->count && !hides_members(t) &&
+                   (int64_t)t->offsets[0] <= within) { /* bit-fields are no members here */
             for (i = t->count - 1; (int64_t)t->offsets[i] > within;)
                 i--;
             within -= (int64_t)t->offsets[i];
@@ -232,7 +233,8 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
     struct rh_cell c = p->cells.data[cell];
     const struct object *o = &p->objects.data[c.object];
     /* The outside and functions have no inside. */
-    if (o->public.kind == RH_OBJECT_OUTSIDE || o->public.kind == RH_OBJECT_FUNCTION) {
+    bool has_inside = o->public.kind != RH_OBJECT_OUTSIDE && o->public.kind != RH_OBJECT_FUNCTION;
+    if (!has_inside || p->options.is_coarse) {
         *out = cell;
         return true;
     }

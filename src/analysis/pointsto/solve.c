@@ -161,7 +161,7 @@ static const struct shift_edge *find_shift(const struct node *n, const struct sh
  * shift is made once, into a node from which the others copy. */
 void pt_add_shift_edge(struct rh_pointsto *p, uint32_t from, uint32_t to, const struct shift *by)
 {
-    if (!by->offset && !by->stride) {
+    if ((!by->offset && !by->stride) || p->options.is_coarse) {
         pt_add_copy_edge(p, from, to);
         return;
     }
