@@ -10,6 +10,7 @@
  */
 #include "detect.h"
 #include "evidence/findings.h"
+#include "fasttrack/check.h"
 #include "fasttrack/origins.h"
 #include "fasttrack/track.h"
 #include "judge.h"
@@ -121,8 +122,10 @@ static uint64_t describe(struct rt_thread *self, const struct rt_access *a)
         rt_origins_begin(self, slot, epoch);
         mine->has_begun = true;
     }
+    uint64_t epoch_word = rt_cell_epoch_word(slot, epoch);
+    __rh_epoch = epoch_word;
     uint64_t context = a->frame ? rt_arch_stack(a->frame) : 0;
-    return rt_cell_make(rt_cell_epoch_word(slot, epoch), 0, is_write(a->kind), !is_plain(a->kind),
+    return rt_cell_make(epoch_word, 0, is_write(a->kind), !is_plain(a->kind),
                         rt_origin_of(self, slot, a, context));
 }
 
@@ -220,8 +223,10 @@ static void fasttrack_access(struct rt_thread *self, const struct rt_access *a)
             watch(self, a);
     }
     /* What an atomic gives away includes itself: so this comes after it was entered. */
-    if (!is_plain(a->kind))
+    if (!is_plain(a->kind)) {
         rt_clocks_before(self, clocks_of(self), a);
+        __rh_epoch = RT_CHECK_NO_EPOCH;
+    }
     rt_shadow_check_limit();
 }
 
@@ -230,6 +235,7 @@ static void fasttrack_after(struct rt_thread *self, const struct rt_access *a)
 {
     struct atomic *atomic = &state_of(self)->atomic;
     rt_clocks_after(self, clocks_of(self), a);
+    __rh_epoch = RT_CHECK_NO_EPOCH;
     bool is_same = atomic->is_open && atomic->site == a->site;
     atomic->is_open = false;
     if (is_same && self->in_hook == 1 && a->kind != RH_ACCESS_FENCE)
@@ -239,6 +245,7 @@ static void fasttrack_after(struct rt_thread *self, const struct rt_access *a)
 static void fasttrack_sync(struct rt_thread *self, enum rt_sync what, const volatile void *object)
 {
     rt_clocks_sync(self, clocks_of(self), what, object);
+    __rh_epoch = RT_CHECK_NO_EPOCH;
 }
 
 /* To give a block back is to write to all of it. */

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "fasttrack/blocks.h"
+#include "fasttrack/check.h"
 #include "loss.h"
 #include "sys.h"
 
@@ -27,7 +28,6 @@ struct chunk {
 };
 _Static_assert(sizeof(struct chunk) % PAGE_SIZE == 0, "the cells begin on a page");
 
-static uintptr_t *directory;
 static struct chunk *_Atomic chunks;
 static _Atomic uint64_t touched_pages;
 static uint64_t most_bytes;
@@ -40,9 +40,9 @@ static struct rt_shadow_granule *cells_of(struct chunk *chunk)
 bool rt_shadow_start(uint64_t limit)
 {
     most_bytes = limit;
-    if (!directory)
-        directory = rt_map(CHUNKS * sizeof *directory);
-    return directory != NULL;
+    if (!__rh_directory)
+        __rh_directory = rt_map(CHUNKS * sizeof *__rh_directory);
+    return __rh_directory != NULL;
 }
 
 uint64_t rt_shadow_size(void)
@@ -58,7 +58,7 @@ static struct chunk *chunk_of(uintptr_t address)
     uintptr_t index = address >> RT_SHADOW_CHUNK_BITS;
     if (rt_unlikely(index >= CHUNKS))
         return NULL;
-    uintptr_t entry = __atomic_load_n(&directory[index], __ATOMIC_ACQUIRE);
+    uintptr_t entry = __atomic_load_n(&__rh_directory[index], __ATOMIC_ACQUIRE);
     if (!entry)
         return NULL;
     return (struct chunk *)(entry + 2 * (index << RT_SHADOW_CHUNK_BITS)) - 1;
@@ -66,7 +66,8 @@ static struct chunk *chunk_of(uintptr_t address)
 
 static struct chunk *make_chunk(uintptr_t address)
 {
-    enum { SHADOW_SIZE = 2 * CHUNK_SIZE };
+    /* A check of several granules may look behind the last one. */
+    enum { SHADOW_SIZE = 2 * CHUNK_SIZE + PAGE_SIZE };
     uintptr_t index = address >> RT_SHADOW_CHUNK_BITS, none = 0;
     struct chunk *chunk = index < CHUNKS ? rt_map(sizeof *chunk + SHADOW_SIZE) : NULL;
     if (!chunk) {
@@ -75,7 +76,7 @@ static struct chunk *make_chunk(uintptr_t address)
     }
     chunk->start = index << RT_SHADOW_CHUNK_BITS;
     uintptr_t entry = (uintptr_t)cells_of(chunk) - 2 * chunk->start;
-    if (!__atomic_compare_exchange_n(&directory[index], &none, entry, false, __ATOMIC_SEQ_CST,
+    if (!__atomic_compare_exchange_n(&__rh_directory[index], &none, entry, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST)) {
         rt_unmap(chunk, sizeof *chunk + SHADOW_SIZE);
         return chunk_of(address);
