@@ -235,7 +235,7 @@ static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, enum 
         return true;
     if (!prepare(r) || !writer_open(&w, r, count <= FEW))
         return false;
-    r->image->hook = rt_hook;
+    r->image->hook = rt_detector && rt_detector->hook ? rt_detector->hook : rt_hook;
     bool good = true;
     for (uint32_t i = 0; i < count; i++)
         good &= set_site(&w, sites ? sites[i] : i, user, on);

@@ -13,6 +13,7 @@
 #include "fasttrack/check.h"
 #include "fasttrack/origins.h"
 #include "fasttrack/track.h"
+#include "hook.h"
 #include "judge.h"
 #include "keys.h"
 #include "loss.h"
@@ -54,14 +55,15 @@ static struct rt_clocks *clocks_of(struct rt_thread *t)
 
 /* --- races --- */
 
-/* What was told is not told again, before its stacks are taken. Lossy: findings.c knows for sure. */
+/* What was told is not told again, before its stacks are taken. Lossy: findings.c knows for sure.
+ */
 static bool is_told(uint64_t earlier, const struct rt_access *a)
 {
     enum { TOLD_BITS = 12 };
     static _Atomic uint64_t told[1 << TOLD_BITS];
     const struct rt_image *image = a->image->runtime;
-    uint64_t pair = (uint64_t)rt_cell_slot(earlier) << 48 | (uint64_t)rt_cell_origin(earlier) << 32 |
-                    rh_site_word(image->number, a->site);
+    uint64_t pair = (uint64_t)rt_cell_slot(earlier) << 48 |
+                    (uint64_t)rt_cell_origin(earlier) << 32 | rh_site_word(image->number, a->site);
     _Atomic uint64_t *place = &told[pair * 0x9e3779b97f4a7c15ull >> (64 - TOLD_BITS)];
     return atomic_exchange_explicit(place, pair, memory_order_relaxed) == pair;
 }
@@ -154,6 +156,60 @@ static void enter(struct rt_thread *self, uintptr_t at, uint64_t cell,
     unordered->count = 0;
     if (rt_likely(granule) && !is_covered(granule, cell))
         rt_track_enter(clocks_of(self), granule, cell, unordered);
+}
+
+/* Whether the thread has made the access in this epoch, but others were there since. */
+static bool is_known_access(uintptr_t address, uint32_t size, uint64_t cell)
+{
+    uintptr_t end = address + size;
+    for (uintptr_t at = address & -(uintptr_t)RT_GRANULE; at < end; at += RT_GRANULE) {
+        const struct rt_shadow_granule *granule = rt_shadow_find(at);
+        uint64_t part = with_bytes(cell, rt_recent_bytes(at, address, end));
+        if (!granule || !is_covered(granule, part))
+            return false;
+    }
+    return true;
+}
+
+/* A check has failed: mostly an access of a granule or two, in an epoch that has begun. */
+static bool watch_quickly(struct rt_thread *self, struct rh_image *image,
+                          const struct rh_hook_frame *frame)
+{
+    const struct rh_key_record *key = &image->keys[frame->key];
+    const struct rh_site_record *site = &image->sites[key->first_site];
+    uint32_t slot = rt_clocks_slot(self);
+    uint64_t epoch_word = __rh_epoch;
+    if (key->kind != RH_KEY_ACCESS || key->site_count != 1 || !is_plain(site->access) ||
+        site->flags & ~RH_SITE_VOLATILE || epoch_word == RT_CHECK_NO_EPOCH ||
+        rt_cell_slot(epoch_word) != slot || self->ignore_reads | self->ignore_writes ||
+        frame->address < FIRST_PAGE)
+        return false;
+    uint64_t cell = rt_cell_make(epoch_word, 0, site->access == RH_ACCESS_WRITE, false, 0);
+    if (is_known_access(frame->address, site->size, cell))
+        return true;
+    const struct rt_access a = {.image = image, .site = key->first_site, .frame = frame};
+    cell |= rt_origin_at_key(self, slot, &a, (uint32_t)frame->key, rt_arch_stack(frame));
+    uintptr_t end = frame->address + site->size, at = frame->address & -(uintptr_t)RT_GRANULE;
+    bool is_done = true;
+    for (; at < end && is_done; at += RT_GRANULE)
+        is_done = rt_track_try(clocks_of(self), at,
+                               with_bytes(cell, rt_recent_bytes(at, frame->address, end)));
+    return is_done;
+}
+
+static void fasttrack_hook(struct rh_image *image, struct rh_hook_frame *frame)
+{
+    struct rt_thread *self = rt_thread_self();
+    bool is_done = false;
+    if (rt_likely(self && self->detector && !self->in_hook)) {
+        self->in_hook++;
+        atomic_signal_fence(memory_order_seq_cst);
+        is_done = watch_quickly(self, image, frame);
+        atomic_signal_fence(memory_order_seq_cst);
+        self->in_hook--;
+    }
+    if (rt_unlikely(!is_done))
+        rt_hook(image, frame);
 }
 
 static void watch(struct rt_thread *self, const struct rt_access *a)
@@ -308,6 +364,7 @@ static void fasttrack_finish(void)
 const struct rt_detector rt_detector_fasttrack = {
     .thread_size = sizeof(struct tracked),
     .start = fasttrack_start,
+    .hook = fasttrack_hook,
     .access = fasttrack_access,
     .after = fasttrack_after,
     .fresh_slots = RT_CLOCK_SLOTS,

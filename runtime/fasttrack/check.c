@@ -6,8 +6,10 @@
 #include "fasttrack/shadow.h"
 
 _Static_assert((int)RH_CHECK_CHUNK_BITS == (int)RT_SHADOW_CHUNK_BITS, "the same chunks");
+_Static_assert((int)RH_CHECK_CELLS == (int)RT_SHADOW_CELLS, "the same size of granules");
 _Static_assert((int)RH_CHECK_GRANULE == (int)RT_SHADOW_GRANULE, "the same granules");
-_Static_assert((int)RT_CELL_ATOMIC_AT == (int)RH_CHECK_ORIGIN_BITS, "the lowest bit that a check looks at");
+_Static_assert((int)RT_CELL_ATOMIC_AT == (int)RH_CHECK_ORIGIN_BITS,
+               "the lowest bit that a check looks at");
 _Static_assert((int)RT_CELL_READS_AT == (int)RH_CHECK_ORIGIN_BITS + 1, "the next");
 _Static_assert((int)RT_CELL_BYTES_AT == (int)RH_CHECK_ORIGIN_BITS + 2, "and the bytes behind it");
 

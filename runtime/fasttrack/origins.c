@@ -58,7 +58,7 @@ static struct origin *take_memory(size_t size)
     static struct piece {
         _Atomic size_t used;
         char bytes[PIECE];
-    } *_Atomic newest;
+    } * _Atomic newest;
     for (;;) {
         struct piece *piece = atomic_load(&newest);
         size_t at = piece ? atomic_fetch_add(&piece->used, size) : PIECE;
@@ -132,6 +132,37 @@ uint16_t rt_origin_of(const struct rt_thread *self, uint32_t slot, const struct 
     }
     rt_lose(RH_LOSS_ORIGIN);
     return 0;
+}
+
+/* --- numbers by key --- */
+
+/* The last context in which a key ran, and its number: a word for each key, for each slot. */
+static _Atomic uint64_t *_Atomic latest[RT_CLOCK_SLOTS];
+
+static _Atomic uint64_t *make_latest(uint32_t slot, const struct rt_image *image)
+{
+    _Atomic uint64_t *none = NULL, *made = rt_map(image->key_count * sizeof *made);
+    if (made && !atomic_compare_exchange_strong(&latest[slot], &none, made)) {
+        rt_unmap((void *)(uintptr_t)made, image->key_count * sizeof *made);
+        return none;
+    }
+    return made;
+}
+
+uint16_t rt_origin_at_key(const struct rt_thread *self, uint32_t slot, const struct rt_access *a,
+                          uint32_t key, uint64_t context)
+{
+    enum { NUMBER_BITS = 16 };
+    const struct rt_image *image = a->image->runtime;
+    _Atomic uint64_t *words = atomic_load_explicit(&latest[slot], memory_order_relaxed);
+    if (rt_unlikely(image->number) || (rt_unlikely(!words) && !(words = make_latest(slot, image))))
+        return rt_origin_of(self, slot, a, context);
+    uint64_t word = atomic_load_explicit(&words[key], memory_order_relaxed);
+    if (rt_likely(word >> NUMBER_BITS == context << NUMBER_BITS >> NUMBER_BITS && (uint16_t)word))
+        return (uint16_t)word;
+    uint16_t number = rt_origin_of(self, slot, a, context);
+    atomic_store_explicit(&words[key], context << NUMBER_BITS | number, memory_order_relaxed);
+    return number;
 }
 
 /* --- threads --- */

@@ -17,6 +17,10 @@
 RT_HIDDEN uint16_t rt_origin_of(const struct rt_thread *self, uint32_t slot,
                                 const struct rt_access *a, uint64_t context);
 
+/* The same for an access at a key of the program's own image, found by the key. */
+RT_HIDDEN uint16_t rt_origin_at_key(const struct rt_thread *self, uint32_t slot,
+                                    const struct rt_access *a, uint32_t key, uint64_t context);
+
 /* A thread begins in a slot with this epoch. */
 RT_HIDDEN void rt_origins_begin(const struct rt_thread *self, uint32_t slot, uint32_t epoch);
 

@@ -34,9 +34,11 @@ static enum rh_status set_profile(struct rh_settings *settings, const char *valu
         if (profiles[i].built)
             return RH_OK;
         return rh_fail(RH_ERR_USAGE,
-                       "profile '%s' is not in this version; use 'production', 'testing' or 'off'", value);
+                       "profile '%s' is not in this version; use 'production', 'testing' or 'off'",
+                       value);
     }
-    return rh_fail(RH_ERR_USAGE, "unknown profile '%s'; use 'production', 'testing' or 'off'", value);
+    return rh_fail(RH_ERR_USAGE, "unknown profile '%s'; use 'production', 'testing' or 'off'",
+                   value);
 }
 
 static enum rh_status set_config(struct rh_settings *settings, const char *value)

@@ -20,7 +20,9 @@ bool rh_check_suits(const struct rh_site *site)
     return is_plain && has_size && !(r->flags & ~RH_SITE_VOLATILE);
 }
 
-/* The granule's shadow: its base is left in %r11, twice the distance in %r10. */
+_Static_assert(RH_CHECK_CELLS == 4, "the scale of the address of a granule's shadow");
+
+/* The granule's shadow: its base is left in %r11, a quarter of the distance in %r10. */
 static void add_lookup(struct rh_strbuf *t, const char *stub, bool has_runtime)
 {
     rh_strbuf_addf(t, "\tmovq %%r9,%%r10\n\tshrq $$%d,%%r10\n", RH_CHECK_CHUNK_BITS);
@@ -54,7 +56,7 @@ static void add_small(struct rh_strbuf *t, const struct rh_site *site, const cha
     int row = (size == 4 ? 2 : (int)size - 1) * 2 + is_write(site);
     int offset = row * GRANULE * (int)sizeof(uint64_t);
     add_lookup(t, stub, has_runtime);
-    rh_strbuf_add(t, "\tandq $$-8,%r10\n\tmovq (%r11,%r10,2),%r11\n");
+    rh_strbuf_add(t, "\tandq $$-8,%r10\n\tmovq (%r11,%r10,4),%r11\n");
     add_epoch(t, has_runtime);
     rh_strbuf_add(t, "\tmovl %r9d,%r10d\n\tandl $$7,%r10d\n");
     if (has_runtime)
@@ -80,8 +82,8 @@ static void add_whole(struct rh_strbuf *t, const struct rh_site *site, const cha
         if (i == 0 || !has_runtime) /* else %r10 is still what it was */
             add_lookup(t, stub, has_runtime);
         if (i == 0 || !has_runtime)
-            rh_strbuf_add(t, "\tleaq (%r11,%r10,2),%r10\n");
-        rh_strbuf_addf(t, "\tmovq %u(%%r10),%%r11\n", 2 * i * GRANULE);
+            rh_strbuf_add(t, "\tleaq (%r11,%r10,4),%r10\n");
+        rh_strbuf_addf(t, "\tmovq %u(%%r10),%%r11\n", RH_CHECK_CELLS * i * GRANULE);
         add_epoch(t, has_runtime);
         rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tjne %s\n", needs, stub);
     }

@@ -33,7 +33,7 @@ struct collector {
     struct rh_cfg *cfg;
     bool checked;
     RH_VEC(const struct rh_access *) superfluous; /* sites that need no check */
-    RH_VEC(struct group) open; /* groups that may still grow, of one block */
+    RH_VEC(struct group) open;                    /* groups that may still grow, of one block */
     size_t open_count;
 };
 
