@@ -112,6 +112,16 @@ static bool is_watched(const struct rt_thread *self, const struct rt_access *a)
            !(a->flags & RH_SITE_PARTIAL) && a->kind != RH_ACCESS_FENCE && a->size;
 }
 
+/* What tells the stacks and locks of one site apart. Two ways to a site that leave the same stack
+ * pointer are taken for the same, and the first is shown. */
+static uint64_t context_of(const struct rt_thread *self, const struct rh_hook_frame *frame)
+{
+    uint64_t context = frame ? rt_arch_stack(frame) : 0;
+    for (uint32_t i = 0; i < self->held_count; i++)
+        context = (context ^ (uintptr_t)self->held[i].lock) * 0x9e3779b97f4a7c15ull;
+    return context;
+}
+
 /* The access as a cell of no bytes; 0 if its thread has no more epochs. */
 static uint64_t describe(struct rt_thread *self, const struct rt_access *a)
 {
@@ -126,9 +136,8 @@ static uint64_t describe(struct rt_thread *self, const struct rt_access *a)
     }
     uint64_t epoch_word = rt_cell_epoch_word(slot, epoch);
     __rh_epoch = epoch_word;
-    uint64_t context = a->frame ? rt_arch_stack(a->frame) : 0;
     return rt_cell_make(epoch_word, 0, is_write(a->kind), !is_plain(a->kind),
-                        rt_origin_of(self, slot, a, context));
+                        rt_origin_of(self, slot, a, context_of(self, a->frame)));
 }
 
 static uint64_t with_bytes(uint64_t cell, uint8_t bytes)
@@ -188,7 +197,7 @@ static bool watch_quickly(struct rt_thread *self, struct rh_image *image,
     if (is_known_access(frame->address, site->size, cell))
         return true;
     const struct rt_access a = {.image = image, .site = key->first_site, .frame = frame};
-    cell |= rt_origin_at_key(self, slot, &a, (uint32_t)frame->key, rt_arch_stack(frame));
+    cell |= rt_origin_at_key(self, slot, &a, (uint32_t)frame->key, context_of(self, frame));
     uintptr_t end = frame->address + site->size, at = frame->address & -(uintptr_t)RT_GRANULE;
     bool is_done = true;
     for (; at < end && is_done; at += RT_GRANULE)

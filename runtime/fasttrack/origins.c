@@ -17,8 +17,8 @@ enum {
 
 struct origin {
     uint32_t site; /* rh_site_word */
-    uint32_t frame_count;
-    uintptr_t frames[];
+    uint16_t frame_count, lock_count;
+    uintptr_t words[]; /* the frames, then the locks that were held */
 };
 
 struct tenant {
@@ -78,13 +78,18 @@ static struct origin *make_origin(const struct rt_thread *self, const struct rt_
     const struct rt_image *image = a->image->runtime;
     uint32_t count = a->frame ? rt_stack_at_key(self, a->frame, frames, RH_MAX_FRAMES)
                               : rt_stack_here(self, frames, RH_MAX_FRAMES);
-    struct origin *origin = take_memory(sizeof *origin + count * sizeof frames[0]);
+    uint32_t locks = self->held_count < RH_MAX_LOCKS ? self->held_count : RH_MAX_LOCKS;
+    struct origin *origin = take_memory(sizeof *origin + (count + locks) * sizeof frames[0]);
     if (!origin)
         return NULL;
     origin->site = rh_site_word(image->number, a->site);
-    origin->frame_count = count;
+    origin->frame_count = (uint16_t)count;
+    origin->lock_count = (uint16_t)locks;
+    volatile uintptr_t *words = origin->words; /* or it would become a call of memcpy */
     for (uint32_t i = 0; i < count; i++)
-        ((volatile uintptr_t *)origin->frames)[i] = frames[i];
+        words[i] = frames[i];
+    for (uint32_t i = 0; i < locks; i++)
+        words[count + i] = (uintptr_t)self->held[i].lock;
     return origin;
 }
 
@@ -202,9 +207,11 @@ bool rt_origin_recall(uint32_t slot, uint32_t epoch, uint16_t number, struct rt_
         return false;
     w->site = rh_site_name_of(origin->site);
     w->frame_count = origin->frame_count;
-    w->lock_count = 0;
+    w->lock_count = origin->lock_count;
     for (uint32_t i = 0; i < origin->frame_count; i++)
-        ((volatile uintptr_t *)w->frames)[i] = origin->frames[i];
+        ((volatile uintptr_t *)w->frames)[i] = origin->words[i];
+    for (uint32_t i = 0; i < origin->lock_count; i++)
+        ((volatile uintptr_t *)w->locks)[i] = origin->words[origin->frame_count + i];
     recall_thread(book, epoch, w);
     return true;
 }

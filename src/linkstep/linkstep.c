@@ -206,7 +206,8 @@ static enum rh_status write_object(struct work *w)
     uint32_t(*best)[2] = rh_calloc(BEST_CANDIDATES, sizeof *best);
     const struct rh_keys_facts facts = {
         .flags = (is_opaque ? RH_IMAGE_OPAQUE : 0) |
-                 (rh_opaque_frees(w->module) ? RH_IMAGE_FREES : 0),
+                 (rh_opaque_frees(w->module) ? RH_IMAGE_FREES : 0) |
+                 (is_testing(o) ? RH_IMAGE_CHECKS : 0),
         .candidates = (const uint32_t(*)[2])best,
         .candidate_count = is_testing(o) ? 0 : rh_rows_best(&w->rows, best, BEST_CANDIDATES),
         .has_checks = is_testing(o),
