@@ -120,6 +120,8 @@ def check_detectors(bench):
     expect(idle.returncode == 0 and "running idle" in idle.stderr, "it runs idle then", idle)
     keyed = bench.racehive("run", "--detector=fasttrack", "./keyed")
     expect(keyed.returncode == RACE_FOUND, "fasttrack takes keys, too", keyed)
+    every = bench.racehive("run", "./every")
+    expect(every.returncode == RACE_FOUND, "--rh-sites=all, without candidates", every)
     static = bench.racehive("run", "./static")
     expect(static.returncode == RACE_FOUND, "static executables", static)
 
@@ -132,6 +134,7 @@ def main():
         racy = os.path.join(PROGRAMS, "racy", "struct_copy.c")
         bench.build(racy, "racy")
         bench.build(racy, "static", "-static")
+        bench.build(racy, "every", "--rh-sites=all")
         bench.build(racy, "keyed", profile="production")
         bench.build(os.path.join(PROGRAMS, "clean", "mutex.c"), "clean")
         bench.build("forks.c", "forks")
