@@ -76,7 +76,7 @@ static void make_log_path_absolute(void)
 
 static void go_live(const struct rt_detector *detector)
 {
-    rt_shared_open(rt_options.control);
+    rt_shared_open(rt_options.control, rt_options.pages);
     rt_budget_start(rt_options.max_overhead,
                     rt_options.pause_floor ? rt_options.pause_floor : detector->pause_floor_ms);
     if (!detector->start())

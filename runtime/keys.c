@@ -226,6 +226,18 @@ static bool prepare(struct rt_image *r)
     return true;
 }
 
+/* Checks read what only their detectors prepare. */
+static bool suits_detector(const struct rt_image *r)
+{
+    static _Atomic bool said;
+    if (!(r->image->counts[2] & RH_IMAGE_CHECKS) || (rt_detector && rt_detector->hook))
+        return true;
+    if (!atomic_exchange(&said, true))
+        rt_complain("built with --rh-profile=testing, for the detector fasttrack; running idle", "",
+                    "");
+    return false;
+}
+
 static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, enum rt_keys_user user,
                 bool on)
 {
@@ -233,9 +245,9 @@ static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, enum 
     struct writer w;
     if (!r->image || !r->place_count)
         return true;
-    if (!prepare(r) || !writer_open(&w, r, count <= FEW))
+    if (!suits_detector(r) || !prepare(r) || !writer_open(&w, r, count <= FEW))
         return false;
-    r->image->hook = rt_hook;
+    r->image->hook = rt_detector && rt_detector->hook ? rt_detector->hook : rt_hook;
     bool good = true;
     for (uint32_t i = 0; i < count; i++)
         good &= set_site(&w, sites ? sites[i] : i, user, on);

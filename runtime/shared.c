@@ -38,9 +38,57 @@ static struct rh_shared *map_file(const char *path)
     return NULL;
 }
 
-void rt_shared_open(const char *path)
+/* --- a page of our own --- */
+
+static void note_program(struct rh_shared *page)
 {
-    shared = *path ? map_file(path) : NULL;
+    long size = rt_arch_syscall(SYS_readlink, (long)"/proc/self/exe", (long)page->program,
+                                sizeof page->program - 1, 0, 0, 0);
+    page->program[size > 0 ? size : 0] = '\0';
+}
+
+/* The memory before the findings is asked for at once: a store must not fail later. */
+static struct rh_shared *map_new_file(long fd)
+{
+    const long size = sizeof(struct rh_shared);
+    if (rt_arch_syscall(SYS_fallocate, fd, 0, 0, offsetof(struct rh_shared, findings), 0, 0) != 0 ||
+        rt_arch_syscall(SYS_ftruncate, fd, size, 0, 0, 0, 0) != 0)
+        return NULL;
+    long at = rt_arch_syscall(SYS_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return at < 0 && at > -4096 ? NULL : (struct rh_shared *)at;
+}
+
+/* Named by the process and the time: one process may become several programs. */
+static struct rh_shared *make_file(const char *folder)
+{
+    enum { MODE = 0600 };
+    struct rt_line line = {0};
+    rt_line_text(&line, folder);
+    rt_line_text(&line, "/");
+    rt_line_number(&line, (uint64_t)rt_sys_getpid());
+    rt_line_text(&line, "-");
+    rt_line_number(&line, (uint64_t)rt_sys_monotonic_ns());
+    if (line.length >= sizeof line.bytes)
+        return NULL;
+    line.bytes[line.length] = '\0';
+    long fd = rt_sys_open(line.bytes, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
+    struct rh_shared *page = fd >= 0 ? map_new_file(fd) : NULL;
+    if (fd >= 0)
+        rt_sys_close((int)fd);
+    if (!page) {
+        rt_complain("cannot make a control page in ", folder, "; running without");
+        return NULL;
+    }
+    page->magic = RH_SHARED_MAGIC;
+    page->version = RH_SHARED_VERSION;
+    atomic_store(&page->control.generation, 1);
+    note_program(page);
+    return page;
+}
+
+void rt_shared_open(const char *path, const char *folder)
+{
+    shared = *path ? map_file(path) : *folder ? make_file(folder) : NULL;
     is_controlled = shared != NULL;
     if (!shared)
         shared = rt_map(sizeof *shared);

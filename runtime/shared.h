@@ -8,7 +8,7 @@
 
 /* Maps the file named by the option; on any trouble says so once and leaves the run without. An
  * empty path is no trouble: the run then keeps what it finds in memory of its own. */
-RT_HIDDEN void rt_shared_open(const char *path);
+RT_HIDDEN void rt_shared_open(const char *path, const char *folder);
 /* NULL only before the start, or if there is no memory. */
 RT_HIDDEN struct rh_shared *rt_shared(void);
 /* NULL without tasks to follow. */

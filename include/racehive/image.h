@@ -110,6 +110,7 @@ struct rh_hook_frame {
 enum rh_image_flags {
     RH_IMAGE_OPAQUE = 1, /* it has code that may order threads in ways that keys do not show */
     RH_IMAGE_FREES = 2,  /* it gives memory back by functions that are not free or realloc */
+    RH_IMAGE_CHECKS = 4, /* the testing profile: its twins have checks (racehive/check.h) */
 };
 
 struct rh_image {

@@ -10,8 +10,10 @@
  */
 #include "detect.h"
 #include "evidence/findings.h"
+#include "fasttrack/check.h"
 #include "fasttrack/origins.h"
 #include "fasttrack/track.h"
+#include "hook.h"
 #include "judge.h"
 #include "keys.h"
 #include "loss.h"
@@ -53,14 +55,15 @@ static struct rt_clocks *clocks_of(struct rt_thread *t)
 
 /* --- races --- */
 
-/* What was told is not told again, before its stacks are taken. Lossy: findings.c knows for sure. */
+/* What was told is not told again, before its stacks are taken. Lossy: findings.c knows for sure.
+ */
 static bool is_told(uint64_t earlier, const struct rt_access *a)
 {
     enum { TOLD_BITS = 12 };
     static _Atomic uint64_t told[1 << TOLD_BITS];
     const struct rt_image *image = a->image->runtime;
-    uint64_t pair = (uint64_t)rt_cell_slot(earlier) << 48 | (uint64_t)rt_cell_origin(earlier) << 32 |
-                    rh_site_word(image->number, a->site);
+    uint64_t pair = (uint64_t)rt_cell_slot(earlier) << 48 |
+                    (uint64_t)rt_cell_origin(earlier) << 32 | rh_site_word(image->number, a->site);
     _Atomic uint64_t *place = &told[pair * 0x9e3779b97f4a7c15ull >> (64 - TOLD_BITS)];
     return atomic_exchange_explicit(place, pair, memory_order_relaxed) == pair;
 }
@@ -109,6 +112,16 @@ static bool is_watched(const struct rt_thread *self, const struct rt_access *a)
            !(a->flags & RH_SITE_PARTIAL) && a->kind != RH_ACCESS_FENCE && a->size;
 }
 
+/* What tells the stacks and locks of one site apart. Two ways to a site that leave the same stack
+ * pointer are taken for the same, and the first is shown. */
+static uint64_t context_of(const struct rt_thread *self, const struct rh_hook_frame *frame)
+{
+    uint64_t context = frame ? rt_arch_stack(frame) : 0;
+    for (uint32_t i = 0; i < self->held_count; i++)
+        context = (context ^ (uintptr_t)self->held[i].lock) * 0x9e3779b97f4a7c15ull;
+    return context;
+}
+
 /* The access as a cell of no bytes; 0 if its thread has no more epochs. */
 static uint64_t describe(struct rt_thread *self, const struct rt_access *a)
 {
@@ -121,9 +134,10 @@ static uint64_t describe(struct rt_thread *self, const struct rt_access *a)
         rt_origins_begin(self, slot, epoch);
         mine->has_begun = true;
     }
-    uint64_t context = a->frame ? rt_arch_stack(a->frame) : 0;
-    return rt_cell_make(rt_cell_epoch_word(slot, epoch), 0, is_write(a->kind), !is_plain(a->kind),
-                        rt_origin_of(self, slot, a, context));
+    uint64_t epoch_word = rt_cell_epoch_word(slot, epoch);
+    __rh_epoch = epoch_word;
+    return rt_cell_make(epoch_word, 0, is_write(a->kind), !is_plain(a->kind),
+                        rt_origin_of(self, slot, a, context_of(self, a->frame)));
 }
 
 static uint64_t with_bytes(uint64_t cell, uint8_t bytes)
@@ -151,6 +165,60 @@ static void enter(struct rt_thread *self, uintptr_t at, uint64_t cell,
     unordered->count = 0;
     if (rt_likely(granule) && !is_covered(granule, cell))
         rt_track_enter(clocks_of(self), granule, cell, unordered);
+}
+
+/* Whether the thread has made the access in this epoch, but others were there since. */
+static bool is_known_access(uintptr_t address, uint32_t size, uint64_t cell)
+{
+    uintptr_t end = address + size;
+    for (uintptr_t at = address & -(uintptr_t)RT_GRANULE; at < end; at += RT_GRANULE) {
+        const struct rt_shadow_granule *granule = rt_shadow_find(at);
+        uint64_t part = with_bytes(cell, rt_recent_bytes(at, address, end));
+        if (!granule || !is_covered(granule, part))
+            return false;
+    }
+    return true;
+}
+
+/* A check has failed: mostly an access of a granule or two, in an epoch that has begun. */
+static bool watch_quickly(struct rt_thread *self, struct rh_image *image,
+                          const struct rh_hook_frame *frame)
+{
+    const struct rh_key_record *key = &image->keys[frame->key];
+    const struct rh_site_record *site = &image->sites[key->first_site];
+    uint32_t slot = rt_clocks_slot(self);
+    uint64_t epoch_word = __rh_epoch;
+    if (key->kind != RH_KEY_ACCESS || key->site_count != 1 || !is_plain(site->access) ||
+        site->flags & ~RH_SITE_VOLATILE || epoch_word == RT_CHECK_NO_EPOCH ||
+        rt_cell_slot(epoch_word) != slot || self->ignore_reads | self->ignore_writes ||
+        frame->address < FIRST_PAGE)
+        return false;
+    uint64_t cell = rt_cell_make(epoch_word, 0, site->access == RH_ACCESS_WRITE, false, 0);
+    if (is_known_access(frame->address, site->size, cell))
+        return true;
+    const struct rt_access a = {.image = image, .site = key->first_site, .frame = frame};
+    cell |= rt_origin_at_key(self, slot, &a, (uint32_t)frame->key, context_of(self, frame));
+    uintptr_t end = frame->address + site->size, at = frame->address & -(uintptr_t)RT_GRANULE;
+    bool is_done = true;
+    for (; at < end && is_done; at += RT_GRANULE)
+        is_done = rt_track_try(clocks_of(self), at,
+                               with_bytes(cell, rt_recent_bytes(at, frame->address, end)));
+    return is_done;
+}
+
+static void fasttrack_hook(struct rh_image *image, struct rh_hook_frame *frame)
+{
+    struct rt_thread *self = rt_thread_self();
+    bool is_done = false;
+    if (rt_likely(self && self->detector && !self->in_hook)) {
+        self->in_hook++;
+        atomic_signal_fence(memory_order_seq_cst);
+        is_done = watch_quickly(self, image, frame);
+        atomic_signal_fence(memory_order_seq_cst);
+        self->in_hook--;
+    }
+    if (rt_unlikely(!is_done))
+        rt_hook(image, frame);
 }
 
 static void watch(struct rt_thread *self, const struct rt_access *a)
@@ -220,8 +288,10 @@ static void fasttrack_access(struct rt_thread *self, const struct rt_access *a)
             watch(self, a);
     }
     /* What an atomic gives away includes itself: so this comes after it was entered. */
-    if (!is_plain(a->kind))
+    if (!is_plain(a->kind)) {
         rt_clocks_before(self, clocks_of(self), a);
+        __rh_epoch = RT_CHECK_NO_EPOCH;
+    }
     rt_shadow_check_limit();
 }
 
@@ -230,6 +300,7 @@ static void fasttrack_after(struct rt_thread *self, const struct rt_access *a)
 {
     struct atomic *atomic = &state_of(self)->atomic;
     rt_clocks_after(self, clocks_of(self), a);
+    __rh_epoch = RT_CHECK_NO_EPOCH;
     bool is_same = atomic->is_open && atomic->site == a->site;
     atomic->is_open = false;
     if (is_same && self->in_hook == 1 && a->kind != RH_ACCESS_FENCE)
@@ -239,6 +310,7 @@ static void fasttrack_after(struct rt_thread *self, const struct rt_access *a)
 static void fasttrack_sync(struct rt_thread *self, enum rt_sync what, const volatile void *object)
 {
     rt_clocks_sync(self, clocks_of(self), what, object);
+    __rh_epoch = RT_CHECK_NO_EPOCH;
 }
 
 /* To give a block back is to write to all of it. */
@@ -301,6 +373,7 @@ static void fasttrack_finish(void)
 const struct rt_detector rt_detector_fasttrack = {
     .thread_size = sizeof(struct tracked),
     .start = fasttrack_start,
+    .hook = fasttrack_hook,
     .access = fasttrack_access,
     .after = fasttrack_after,
     .fresh_slots = RT_CLOCK_SLOTS,

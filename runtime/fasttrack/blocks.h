@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks of cells, for granules that have more than two: see shadow.h. A block is named by a word
+ * Blocks of cells, for granules that have more than four: see shadow.h. A block is named by a word
  * that is no cell: its epoch is 0. Its size is one of five; a block that is freed is used again.
  * Blocks stay mapped, so that one can be looked at without holding its granule.
  */

@@ -91,7 +91,8 @@ static inline bool rt_cell_covers(uint64_t cell, uint64_t epoch_word, uint64_t n
 }
 
 /* Whether every race of `old` with something later is one of `new`, too, if old happens before new:
- * new touches old's bytes (looked at elsewhere), writes if old does, is not atomic unless old is. */
+ * new touches old's bytes (looked at elsewhere), writes if old does, is not atomic unless old is.
+ */
 static inline bool rt_cell_replaces(uint64_t new, uint64_t old)
 {
     return (rt_cell_is_write(new) || !rt_cell_is_write(old)) &&

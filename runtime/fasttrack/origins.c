@@ -17,8 +17,8 @@ enum {
 
 struct origin {
     uint32_t site; /* rh_site_word */
-    uint32_t frame_count;
-    uintptr_t frames[];
+    uint16_t frame_count, lock_count;
+    uintptr_t words[]; /* the frames, then the locks that were held */
 };
 
 struct tenant {
@@ -58,7 +58,7 @@ static struct origin *take_memory(size_t size)
     static struct piece {
         _Atomic size_t used;
         char bytes[PIECE];
-    } *_Atomic newest;
+    } * _Atomic newest;
     for (;;) {
         struct piece *piece = atomic_load(&newest);
         size_t at = piece ? atomic_fetch_add(&piece->used, size) : PIECE;
@@ -78,13 +78,18 @@ static struct origin *make_origin(const struct rt_thread *self, const struct rt_
     const struct rt_image *image = a->image->runtime;
     uint32_t count = a->frame ? rt_stack_at_key(self, a->frame, frames, RH_MAX_FRAMES)
                               : rt_stack_here(self, frames, RH_MAX_FRAMES);
-    struct origin *origin = take_memory(sizeof *origin + count * sizeof frames[0]);
+    uint32_t locks = self->held_count < RH_MAX_LOCKS ? self->held_count : RH_MAX_LOCKS;
+    struct origin *origin = take_memory(sizeof *origin + (count + locks) * sizeof frames[0]);
     if (!origin)
         return NULL;
     origin->site = rh_site_word(image->number, a->site);
-    origin->frame_count = count;
+    origin->frame_count = (uint16_t)count;
+    origin->lock_count = (uint16_t)locks;
+    volatile uintptr_t *words = origin->words; /* or it would become a call of memcpy */
     for (uint32_t i = 0; i < count; i++)
-        ((volatile uintptr_t *)origin->frames)[i] = frames[i];
+        words[i] = frames[i];
+    for (uint32_t i = 0; i < locks; i++)
+        words[count + i] = (uintptr_t)self->held[i].lock;
     return origin;
 }
 
@@ -134,6 +139,37 @@ uint16_t rt_origin_of(const struct rt_thread *self, uint32_t slot, const struct 
     return 0;
 }
 
+/* --- numbers by key --- */
+
+/* The last context in which a key ran, and its number: a word for each key, for each slot. */
+static _Atomic uint64_t *_Atomic latest[RT_CLOCK_SLOTS];
+
+static _Atomic uint64_t *make_latest(uint32_t slot, const struct rt_image *image)
+{
+    _Atomic uint64_t *none = NULL, *made = rt_map(image->key_count * sizeof *made);
+    if (made && !atomic_compare_exchange_strong(&latest[slot], &none, made)) {
+        rt_unmap((void *)(uintptr_t)made, image->key_count * sizeof *made);
+        return none;
+    }
+    return made;
+}
+
+uint16_t rt_origin_at_key(const struct rt_thread *self, uint32_t slot, const struct rt_access *a,
+                          uint32_t key, uint64_t context)
+{
+    enum { NUMBER_BITS = 16 };
+    const struct rt_image *image = a->image->runtime;
+    _Atomic uint64_t *words = atomic_load_explicit(&latest[slot], memory_order_relaxed);
+    if (rt_unlikely(image->number) || (rt_unlikely(!words) && !(words = make_latest(slot, image))))
+        return rt_origin_of(self, slot, a, context);
+    uint64_t word = atomic_load_explicit(&words[key], memory_order_relaxed);
+    if (rt_likely(word >> NUMBER_BITS == context << NUMBER_BITS >> NUMBER_BITS && (uint16_t)word))
+        return (uint16_t)word;
+    uint16_t number = rt_origin_of(self, slot, a, context);
+    atomic_store_explicit(&words[key], context << NUMBER_BITS | number, memory_order_relaxed);
+    return number;
+}
+
 /* --- threads --- */
 
 void rt_origins_begin(const struct rt_thread *self, uint32_t slot, uint32_t epoch)
@@ -171,9 +207,11 @@ bool rt_origin_recall(uint32_t slot, uint32_t epoch, uint16_t number, struct rt_
         return false;
     w->site = rh_site_name_of(origin->site);
     w->frame_count = origin->frame_count;
-    w->lock_count = 0;
+    w->lock_count = origin->lock_count;
     for (uint32_t i = 0; i < origin->frame_count; i++)
-        ((volatile uintptr_t *)w->frames)[i] = origin->frames[i];
+        ((volatile uintptr_t *)w->frames)[i] = origin->words[i];
+    for (uint32_t i = 0; i < origin->lock_count; i++)
+        ((volatile uintptr_t *)w->locks)[i] = origin->words[origin->frame_count + i];
     recall_thread(book, epoch, w);
     return true;
 }

@@ -2,9 +2,9 @@
 /*
  * Where accesses come from: what a cell has no room for, so that a race shows both of its sides.
  *
- * An origin is a site and the stack that led there. Each slot of the clocks numbers its own, from 1
- * on; a stack is taken when its number is given, and kept for good. The caller names a stack by
- * its context, a hash of the calls that lead to it. The threads that a slot belonged to are kept
+ * An origin is a site, the stack that led there and the locks that were held. Each slot of the clocks numbers its own, from 1
+ * on; a stack is taken when its number is given, and kept for good. The caller names
+ * stack and locks by their context, a hash of both. The threads that a slot belonged to are kept
  * with the epochs in which they began.
  */
 #ifndef RH_RUNTIME_FASTTRACK_ORIGINS_H
@@ -16,6 +16,10 @@
 /* The number of the origin of an access; 0 if there are too many, or no memory. */
 RT_HIDDEN uint16_t rt_origin_of(const struct rt_thread *self, uint32_t slot,
                                 const struct rt_access *a, uint64_t context);
+
+/* The same for an access at a key of the program's own image, found by the key. */
+RT_HIDDEN uint16_t rt_origin_at_key(const struct rt_thread *self, uint32_t slot,
+                                    const struct rt_access *a, uint32_t key, uint64_t context);
 
 /* A thread begins in a slot with this epoch. */
 RT_HIDDEN void rt_origins_begin(const struct rt_thread *self, uint32_t slot, uint32_t epoch);

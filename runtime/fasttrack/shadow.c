@@ -13,21 +13,21 @@ enum {
     CHUNKS = 1 << (RT_SHADOW_ADDRESS_BITS - RT_SHADOW_CHUNK_BITS),
     CHUNK_SIZE = 1 << RT_SHADOW_CHUNK_BITS,
     PAGE_SIZE = 1 << RT_SHADOW_PAGE_BITS,
-    PAGES = CHUNK_SIZE / PAGE_SIZE,
+    PAGES = RT_SHADOW_CHUNK_PAGES,
+    REST = RT_SHADOW_CELLS - 1,
     PAGE_GRANULES = PAGE_SIZE / RT_SHADOW_GRANULE,
     GRANULE_BITS_ALL = 0xff,
 };
 
 /* The cells of a chunk lie right behind this, on a page of their own. */
 struct chunk {
-    _Alignas(PAGE_SIZE) _Atomic uint8_t is_touched[PAGES];
-    uintptr_t start;         /* of the program's memory */
-    _Atomic uint32_t blocks; /* that its granules refer to */
+    _Alignas(PAGE_SIZE) _Atomic uint8_t is_touched[PAGES]; /* first: rt_shadow_find knows */
+    uintptr_t start;                                       /* of the program's memory */
+    _Atomic uint32_t blocks;                               /* that its granules refer to */
     struct chunk *next;
 };
-_Static_assert(sizeof(struct chunk) % PAGE_SIZE == 0, "the cells begin on a page");
+_Static_assert(sizeof(struct chunk) == RT_SHADOW_CHUNK_HEAD, "the cells begin on a page");
 
-static uintptr_t *directory;
 static struct chunk *_Atomic chunks;
 static _Atomic uint64_t touched_pages;
 static uint64_t most_bytes;
@@ -40,9 +40,9 @@ static struct rt_shadow_granule *cells_of(struct chunk *chunk)
 bool rt_shadow_start(uint64_t limit)
 {
     most_bytes = limit;
-    if (!directory)
-        directory = rt_map(CHUNKS * sizeof *directory);
-    return directory != NULL;
+    if (!__rh_directory)
+        __rh_directory = rt_map(CHUNKS * sizeof *__rh_directory);
+    return __rh_directory != NULL;
 }
 
 uint64_t rt_shadow_size(void)
@@ -58,15 +58,16 @@ static struct chunk *chunk_of(uintptr_t address)
     uintptr_t index = address >> RT_SHADOW_CHUNK_BITS;
     if (rt_unlikely(index >= CHUNKS))
         return NULL;
-    uintptr_t entry = __atomic_load_n(&directory[index], __ATOMIC_ACQUIRE);
+    uintptr_t entry = __atomic_load_n(&__rh_directory[index], __ATOMIC_ACQUIRE);
     if (!entry)
         return NULL;
-    return (struct chunk *)(entry + 2 * (index << RT_SHADOW_CHUNK_BITS)) - 1;
+    return (struct chunk *)(entry + RT_SHADOW_CELLS * (index << RT_SHADOW_CHUNK_BITS)) - 1;
 }
 
 static struct chunk *make_chunk(uintptr_t address)
 {
-    enum { SHADOW_SIZE = 2 * CHUNK_SIZE };
+    /* A check of several granules may look behind the last one. */
+    enum { SHADOW_SIZE = RT_SHADOW_CELLS * CHUNK_SIZE + PAGE_SIZE };
     uintptr_t index = address >> RT_SHADOW_CHUNK_BITS, none = 0;
     struct chunk *chunk = index < CHUNKS ? rt_map(sizeof *chunk + SHADOW_SIZE) : NULL;
     if (!chunk) {
@@ -74,8 +75,8 @@ static struct chunk *make_chunk(uintptr_t address)
         return NULL;
     }
     chunk->start = index << RT_SHADOW_CHUNK_BITS;
-    uintptr_t entry = (uintptr_t)cells_of(chunk) - 2 * chunk->start;
-    if (!__atomic_compare_exchange_n(&directory[index], &none, entry, false, __ATOMIC_SEQ_CST,
+    uintptr_t entry = (uintptr_t)cells_of(chunk) - RT_SHADOW_CELLS * chunk->start;
+    if (!__atomic_compare_exchange_n(&__rh_directory[index], &none, entry, false, __ATOMIC_SEQ_CST,
                                      __ATOMIC_SEQ_CST)) {
         rt_unmap(chunk, sizeof *chunk + SHADOW_SIZE);
         return chunk_of(address);
@@ -142,42 +143,39 @@ bool rt_shadow_hold(struct rt_shadow_granule *granule, uint64_t *first)
 
 static struct chunk *chunk_of_granule(const struct rt_shadow_granule *granule);
 
-static bool is_block(uint64_t second)
-{
-    return second && !rt_cell_epoch(second);
-}
-
 void rt_shadow_read(const struct rt_shadow_granule *granule, uint64_t first,
                     struct rt_shadow_cells *cells)
 {
-    uint64_t second = atomic_load_explicit(&granule->second, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
     cells->count = 0;
     if (first)
         cells->at[cells->count++] = first;
-    if (rt_unlikely(is_block(second)))
-        cells->count += rt_block_read(second, cells->at + cells->count);
-    else if (second)
-        cells->at[cells->count++] = second;
+    if (rt_unlikely(rt_shadow_is_block(word))) {
+        cells->count += rt_block_read(word, cells->at + cells->count);
+        return;
+    }
+    for (uint32_t i = 0; i < REST; i++) {
+        word = atomic_load_explicit(&granule->rest[i], memory_order_relaxed);
+        if (!word)
+            return;
+        cells->at[cells->count++] = word;
+    }
 }
 
-static void set_first(struct rt_shadow_granule *granule, uint64_t first)
+static void drop_block(struct rt_shadow_granule *granule, uint64_t block)
 {
-    atomic_store_explicit(&granule->first, first, memory_order_release);
-}
-
-static void drop_block(struct rt_shadow_granule *granule, uint64_t second)
-{
-    rt_block_free(second);
+    rt_block_free(block);
     atomic_fetch_sub_explicit(&chunk_of_granule(granule)->blocks, 1, memory_order_relaxed);
 }
 
-/* Two cells fit into the granule itself. */
+/* Those that fit into the granule itself. */
 static void write_few(struct rt_shadow_granule *granule, uint64_t old,
                       const struct rt_shadow_cells *cells)
 {
-    atomic_store_explicit(&granule->second, cells->count > 1 ? cells->at[1] : 0,
-                          memory_order_relaxed);
-    if (rt_unlikely(is_block(old)))
+    for (uint32_t i = 0; i < REST; i++)
+        atomic_store_explicit(&granule->rest[i], i + 1 < cells->count ? cells->at[i + 1] : 0,
+                              memory_order_relaxed);
+    if (rt_unlikely(rt_shadow_is_block(old)))
         drop_block(granule, old);
 }
 
@@ -189,7 +187,8 @@ static void write_many(struct rt_shadow_granule *granule, uint64_t old,
         rt_lose(RH_LOSS_SHADOW);
         count = RT_SHADOW_MOST_CELLS - 1;
     }
-    uint64_t block = is_block(old) && rt_block_fits(old, count) ? old : rt_block_make(count);
+    bool has_block = rt_shadow_is_block(old);
+    uint64_t block = has_block && rt_block_fits(old, count) ? old : rt_block_make(count);
     if (!block) {
         rt_lose(RH_LOSS_SHADOW);
         write_few(granule, old, cells);
@@ -199,30 +198,38 @@ static void write_many(struct rt_shadow_granule *granule, uint64_t old,
     if (block == old)
         return;
     atomic_fetch_add_explicit(&chunk_of_granule(granule)->blocks, 1, memory_order_relaxed);
-    atomic_store_explicit(&granule->second, block, memory_order_release);
-    if (is_block(old))
+    atomic_store_explicit(&granule->rest[0], block, memory_order_release);
+    for (uint32_t i = 1; i < REST; i++)
+        atomic_store_explicit(&granule->rest[i], 0, memory_order_relaxed);
+    if (has_block)
         drop_block(granule, old);
 }
 
 void rt_shadow_write(struct rt_shadow_granule *granule, const struct rt_shadow_cells *cells)
 {
-    uint64_t old = atomic_load_explicit(&granule->second, memory_order_relaxed);
-    if (rt_likely(cells->count <= 2))
+    uint64_t old = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
+    if (rt_likely(cells->count <= RT_SHADOW_CELLS))
         write_few(granule, old, cells);
     else
         write_many(granule, old, cells);
-    set_first(granule, cells->count ? cells->at[0] : 0);
+    atomic_store_explicit(&granule->first, cells->count ? cells->at[0] : 0, memory_order_release);
 }
 
 /* A block may be given to another granule while it is looked at: then the reference has changed. */
 bool rt_shadow_covers(const struct rt_shadow_granule *granule, uint64_t epoch_word, uint64_t needs)
 {
-    uint64_t second = atomic_load_explicit(&granule->second, memory_order_acquire);
-    if (!is_block(second))
-        return second && rt_cell_covers(second, epoch_word, needs);
-    bool covers = rt_block_covers(second, epoch_word, needs);
-    atomic_thread_fence(memory_order_acquire);
-    return covers && atomic_load_explicit(&granule->second, memory_order_relaxed) == second;
+    uint64_t word = atomic_load_explicit(&granule->rest[0], memory_order_acquire);
+    if (rt_unlikely(rt_shadow_is_block(word))) {
+        bool covers = rt_block_covers(word, epoch_word, needs);
+        atomic_thread_fence(memory_order_acquire);
+        return covers && atomic_load_explicit(&granule->rest[0], memory_order_relaxed) == word;
+    }
+    for (uint32_t i = 0; i < REST; i++) {
+        word = atomic_load_explicit(&granule->rest[i], memory_order_relaxed);
+        if (!word || rt_cell_covers(word, epoch_word, needs))
+            return word != 0;
+    }
+    return false;
 }
 
 /* --- forgetting --- */
@@ -230,7 +237,8 @@ bool rt_shadow_covers(const struct rt_shadow_granule *granule, uint64_t epoch_wo
 static struct chunk *chunk_of_granule(const struct rt_shadow_granule *granule)
 {
     struct chunk *chunk = atomic_load(&chunks);
-    while ((uintptr_t)granule - (uintptr_t)cells_of(chunk) >= 2ull * CHUNK_SIZE)
+    while ((uintptr_t)granule - (uintptr_t)cells_of(chunk) >=
+           (uintptr_t)RT_SHADOW_CELLS * CHUNK_SIZE)
         chunk = chunk->next;
     return chunk;
 }
@@ -260,14 +268,14 @@ static void clear_words(void *start, size_t words)
 static void forget_whole(struct chunk *chunk, struct rt_shadow_granule *from, size_t count)
 {
     if (rt_likely(!atomic_load_explicit(&chunk->blocks, memory_order_relaxed))) {
-        clear_words(from, 2 * count);
+        clear_words(from, RT_SHADOW_CELLS * count);
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        if (is_block(atomic_load(&from[i].second)))
+        if (rt_shadow_is_block(atomic_load(&from[i].rest[0])))
             forget_bytes(&from[i], GRANULE_BITS_ALL);
         else
-            clear_words(&from[i], 2);
+            clear_words(&from[i], RT_SHADOW_CELLS);
     }
 }
 
@@ -352,7 +360,8 @@ void rt_shadow_after_fork(void)
     for (struct chunk *c = atomic_load(&chunks); c; c = c->next) {
         atomic_store(&c->blocks, 0);
         clear_words(c->is_touched, PAGES / sizeof(uint64_t));
-        rt_arch_syscall(SYS_madvise, (long)cells_of(c), 2l * CHUNK_SIZE, MADV_DONTNEED, 0, 0, 0);
+        rt_arch_syscall(SYS_madvise, (long)cells_of(c), (long)RT_SHADOW_CELLS * CHUNK_SIZE,
+                        MADV_DONTNEED, 0, 0, 0);
     }
     atomic_store(&touched_pages, 0);
 }

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow memory: two words for each granule of eight bytes of the program's memory.
+ * Shadow memory: four words for each granule of eight bytes of the program's memory.
  *
- * How it works: addresses have 47 bits. The upper 23 are looked up in a directory; the rest is a
+ * How it works: addresses have 47 bits. The upper 24 are looked up in a directory; the rest is a
  * place in a chunk of shadow memory, which is mapped when the first access comes. So nothing is
  * assumed of where the program's memory lies, and only what is touched costs memory. An entry of
- * the directory is biased: entry + 2 * address is the address of the granule's first word.
+ * the directory is biased: entry + 4 * address is the address of the granule's first word.
  *
- * A granule holds cells (cell.h), the latest in its first word. Its second word is another cell, or
- * refers to a block with all others: many threads that read the same bytes, or different accesses
- * of different bytes. Whoever changes a granule first makes its first word RT_SHADOW_BUSY.
+ * A granule holds cells (cell.h), the latest in its first word, then others without gaps. If there
+ * are more, its second word refers to a block with all others: many threads that read the same
+ * bytes, or different accesses of different bytes. Whoever changes a granule first makes its first
+ * word RT_SHADOW_BUSY.
  *
  * A page of the program (4 KB) that was never touched is marked as such, so that memory that is
  * given back untouched costs nothing.
@@ -18,13 +19,18 @@
 #define RH_RUNTIME_FASTTRACK_SHADOW_H
 
 #include "fasttrack/cell.h"
+#include "fasttrack/check.h"
 #include "rt.h"
 
 enum {
-    RT_SHADOW_CHUNK_BITS = 24,
+    RT_SHADOW_CHUNK_BITS = 23,
     RT_SHADOW_ADDRESS_BITS = 47,
     RT_SHADOW_PAGE_BITS = 12,
     RT_SHADOW_GRANULE = 8,
+    RT_SHADOW_CELLS = 4, /* in the granule itself */
+    RT_SHADOW_CHUNK_PAGES = 1 << (RT_SHADOW_CHUNK_BITS - RT_SHADOW_PAGE_BITS),
+    RT_SHADOW_CHUNK_HEAD = 1 << RT_SHADOW_PAGE_BITS, /* bytes before a chunk's cells: its pages
+                                                        first, a byte each, not 0 if touched */
     RT_SHADOW_MOST_CELLS = 128, /* of a granule; one more makes the oldest go */
 };
 
@@ -32,8 +38,13 @@ enum {
 #define RT_SHADOW_BUSY 1ull
 
 struct rt_shadow_granule {
-    _Atomic uint64_t first, second;
+    _Atomic uint64_t first, rest[RT_SHADOW_CELLS - 1];
 };
+
+static inline bool rt_shadow_is_block(uint64_t word)
+{
+    return word && !rt_cell_epoch(word);
+}
 
 /* What a granule holds, while its holder has it. */
 struct rt_shadow_cells {
@@ -46,6 +57,24 @@ RT_HIDDEN bool rt_shadow_start(uint64_t limit);
 
 /* The granule of an address; NULL if there is no memory for it, or none yet and `make` is false. */
 RT_HIDDEN struct rt_shadow_granule *rt_shadow_at(uintptr_t address, bool make);
+
+/* The same if its page was touched, else NULL. */
+static inline struct rt_shadow_granule *rt_shadow_find(uintptr_t address)
+{
+    uintptr_t index = address >> RT_SHADOW_CHUNK_BITS;
+    if (rt_unlikely(index >> (RT_SHADOW_ADDRESS_BITS - RT_SHADOW_CHUNK_BITS)))
+        return NULL;
+    uintptr_t entry = __atomic_load_n(&__rh_directory[index], __ATOMIC_RELAXED);
+    if (rt_unlikely(!entry))
+        return NULL;
+    const uint8_t *touched =
+        (const uint8_t *)(entry + RT_SHADOW_CELLS * (index << RT_SHADOW_CHUNK_BITS)) -
+        RT_SHADOW_CHUNK_HEAD + ((address >> RT_SHADOW_PAGE_BITS) & (RT_SHADOW_CHUNK_PAGES - 1));
+    if (rt_unlikely(!__atomic_load_n(touched, __ATOMIC_RELAXED)))
+        return NULL;
+    return (struct rt_shadow_granule *)(entry + RT_SHADOW_CELLS *
+                                                    (address & -(uintptr_t)RT_SHADOW_GRANULE));
+}
 
 /* Waits until nobody else changes the granule, and then holds it: *first is its first word. False
  * if its holder does not come back for long. */

@@ -2,7 +2,6 @@
 /* FastTrack on one granule: see track.h. Runs in hooks: no libc. */
 #include "fasttrack/track.h"
 
-
 static bool is_known(const struct rt_clocks *clocks, uint64_t cell)
 {
     return rt_clocks_knows(clocks, rt_cell_slot(cell), rt_cell_epoch(cell));
@@ -58,6 +57,83 @@ static void let_go(struct rt_shadow_granule *granule, uint64_t first)
     atomic_store_explicit(&granule->first, first, memory_order_release);
 }
 
+/* What is left of a cell beside a new one; 0 if nothing is, or if it became part of the new one. */
+static inline uint64_t leave(const struct rt_clocks *clocks, uint64_t old, uint64_t *new,
+                             bool *is_race)
+{
+    uint8_t common = rt_cell_bytes(old) & rt_cell_bytes(*new);
+    if (is_same(old, *new)) {
+        *new &= old;
+        return 0;
+    }
+    if (!common)
+        return old;
+    bool known = is_known(clocks, old);
+    if (rt_unlikely(!known) && rt_cell_conflicts(old, *new))
+        *is_race = true;
+    if (!known || !rt_cell_replaces(*new, old))
+        return old;
+    uint64_t left = rt_cell_without(old, common);
+    return rt_cell_bytes(left) ? left : 0;
+}
+
+/* Takes what is left of an earlier cell into the list. */
+static inline void keep(const struct rt_clocks *clocks, uint64_t old, uint64_t *new, bool *is_race,
+                        struct rt_shadow_cells *left)
+{
+    uint64_t rest = leave(clocks, old, new, is_race);
+    left->at[left->count] = rest;
+    left->count += rest != 0;
+}
+
+static bool keep_rest(const struct rt_clocks *clocks, const struct rt_shadow_granule *granule,
+                      uint64_t *new, bool *is_race, struct rt_shadow_cells *left)
+{
+    for (uint32_t i = 0; i < RT_SHADOW_CELLS - 1; i++) {
+        uint64_t word = atomic_load_explicit(&granule->rest[i], memory_order_relaxed);
+        if (!word)
+            return true;
+        if (rt_unlikely(!rt_cell_epoch(word)))
+            return false; /* a block */
+        keep(clocks, word, new, is_race, left);
+    }
+    return true;
+}
+
+static void set_rest(struct rt_shadow_granule *granule, const struct rt_shadow_cells *left)
+{
+    for (uint32_t i = 0; i < RT_SHADOW_CELLS - 1; i++) {
+        uint64_t word = i + 1 < left->count ? left->at[i + 1] : 0;
+        if (atomic_load_explicit(&granule->rest[i], memory_order_relaxed) != word)
+            atomic_store_explicit(&granule->rest[i], word, memory_order_relaxed);
+    }
+}
+
+bool rt_track_try(const struct rt_clocks *clocks, uintptr_t address, uint64_t cell)
+{
+    struct rt_shadow_granule *granule = rt_shadow_find(address);
+    if (rt_unlikely(!granule))
+        return false;
+    uint64_t first = atomic_load_explicit(&granule->first, memory_order_relaxed), new = cell;
+    if (rt_unlikely(first == RT_SHADOW_BUSY) ||
+        rt_unlikely(!atomic_compare_exchange_strong_explicit(
+            &granule->first, &first, RT_SHADOW_BUSY, memory_order_acquire, memory_order_relaxed)))
+        return false;
+    struct rt_shadow_cells left;
+    bool is_race = false;
+    left.count = 1;
+    if (first)
+        keep(clocks, first, &new, &is_race, &left);
+    bool has_room = keep_rest(clocks, granule, &new, &is_race, &left);
+    if (rt_unlikely(is_race) || rt_unlikely(!has_room || left.count > RT_SHADOW_CELLS)) {
+        let_go(granule, first);
+        return false;
+    }
+    set_rest(granule, &left);
+    let_go(granule, new);
+    return true;
+}
+
 void rt_track_compare(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
                       uint64_t cell, struct rt_shadow_cells *unordered)
 {
@@ -71,8 +147,25 @@ void rt_track_compare(const struct rt_clocks *clocks, struct rt_shadow_granule *
     find_unordered(clocks, &cells, cell, unordered);
 }
 
-void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_granule *granule, uint64_t cell,
-                    struct rt_shadow_cells *unordered)
+/* Drops the cells that all threads know of, before a block is made for them. */
+static void thin(struct rt_shadow_cells *cells)
+{
+    enum { EVERY = 64 };
+    static _Atomic uint32_t asked;
+    uint32_t kept = 1;
+    if (atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) % EVERY == 0)
+        rt_clocks_find_floor();
+    for (uint32_t i = 1; i < cells->count; i++) {
+        uint64_t cell = cells->at[i];
+        if (rt_cell_epoch(cell) >
+            atomic_load_explicit(&rt_clocks_floor.at[rt_cell_slot(cell)], memory_order_relaxed))
+            cells->at[kept++] = cell;
+    }
+    cells->count = kept;
+}
+
+void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
+                    uint64_t cell, struct rt_shadow_cells *unordered)
 {
     struct rt_shadow_cells old, joined;
     uint64_t first;
@@ -86,5 +179,7 @@ void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_granule *gr
         return;
     }
     join(clocks, &old, cell, &joined);
+    if (rt_unlikely(joined.count > RT_SHADOW_CELLS))
+        thin(&joined);
     rt_shadow_write(granule, &joined);
 }

@@ -22,6 +22,9 @@
  * thread has not learned of. */
 RT_HIDDEN void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
                               uint64_t cell, struct rt_shadow_cells *unordered);
+/* The same for the common case, in few instructions: the page is in use, the granule has no
+ * block before and after, and no race is found. False if it is not so: then nothing was done. */
+RT_HIDDEN bool rt_track_try(const struct rt_clocks *clocks, uintptr_t address, uint64_t cell);
 /* Only compares. */
 RT_HIDDEN void rt_track_compare(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
                                 uint64_t cell, struct rt_shadow_cells *unordered);

@@ -54,7 +54,7 @@ static struct owner *make_owner(void)
     static struct piece {
         _Atomic uint32_t used;
         struct owner owners[PIECE];
-    } *_Atomic newest;
+    } * _Atomic newest;
     for (;;) {
         struct piece *piece = atomic_load(&newest);
         uint32_t at = piece ? atomic_fetch_add(&piece->used, 1) : PIECE;
@@ -112,6 +112,36 @@ static struct rt_clock *clock_of(uintptr_t object)
 {
     struct rt_clock *own = owners ? find_own(&owners[hash_of(object)], object) : NULL;
     return own ? own : &objects[hash_of(object)];
+}
+
+/* --- what all know --- */
+
+struct rt_clock rt_clocks_floor;
+
+static bool lower(struct rt_thread *t, void *arg)
+{
+    struct rt_clock *floor = arg;
+    const struct rt_clocks *theirs = rt_clocks_of(t);
+    uint32_t count = atomic_load_explicit(&slots, memory_order_relaxed);
+    for (uint32_t i = 0; theirs && i < count; i++) {
+        uint32_t epoch = atomic_load_explicit(&theirs->known.at[i], memory_order_relaxed);
+        if (epoch < atomic_load_explicit(&floor->at[i], memory_order_relaxed))
+            atomic_store_explicit(&floor->at[i], epoch, memory_order_relaxed);
+    }
+    return true;
+}
+
+/* A thread that has been created and has not begun knows nothing yet, and keeps the floor down. One
+ * that is created meanwhile knows what its creator does. */
+void rt_clocks_find_floor(void)
+{
+    struct rt_clock floor;
+    for (uint32_t i = 0; i < RT_CLOCK_SLOTS; i++)
+        atomic_init(&floor.at[i], UINT32_MAX);
+    rt_thread_each(lower, &floor);
+    uint32_t count = atomic_load_explicit(&slots, memory_order_relaxed);
+    for (uint32_t i = 0; i < count; i++)
+        raise(&rt_clocks_floor.at[i], atomic_load_explicit(&floor.at[i], memory_order_relaxed));
 }
 
 /* --- epochs --- */

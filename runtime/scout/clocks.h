@@ -10,9 +10,9 @@
  *
  * Every inaccuracy is on one side: a thread may learn too much, and a race is missed; it never
  * learns too little, and no race is invented. So the clocks of objects lie in a table without keys,
- * where two objects may share one (unless started as exact), and threads whose numbers are equal modulo RT_CLOCK_SLOTS share
- * a slot. Components only grow, by compare and exchange: no join is lost to another at the same
- * time.
+ * where two objects may share one (unless started as exact), and threads whose numbers are equal
+ * modulo RT_CLOCK_SLOTS share a slot. Components only grow, by compare and exchange: no join is
+ * lost to another at the same time.
  *
  * Clocks may stand still while nobody needs them (the scout's windows). What synchronisation
  * happens meanwhile is not learned, and need not be: a thread never knows the current epoch of
@@ -57,6 +57,11 @@ static inline bool rt_clocks_knows(const struct rt_clocks *mine, uint32_t slot, 
 {
     return atomic_load_explicit(&mine->known.at[slot], memory_order_relaxed) >= epoch;
 }
+
+/* What every thread has learned of, and so every thread that is yet to begin: an access of such an
+ * epoch races with nothing any more. Looked for now and then, by rt_clocks_find_floor. */
+extern RT_HIDDEN struct rt_clock rt_clocks_floor;
+RT_HIDDEN void rt_clocks_find_floor(void);
 
 /* In a thread that begins. One that was adopted has learned of everything. */
 RT_HIDDEN void rt_clocks_begin(struct rt_thread *self, struct rt_clocks *mine);

@@ -208,6 +208,18 @@ enum rh_status rh_execution_start(const struct rh_execution_request *request,
     return RH_OK;
 }
 
+void rh_execution_of_page(struct rh_page *page, struct rh_execution_namer namer,
+                          struct rh_execution **execution)
+{
+    struct rh_execution *e = rh_calloc(1, sizeof *e);
+    e->pid_fd = -1;
+    e->is_over = true;
+    e->namer = namer;
+    e->page = *page;
+    *page = (struct rh_page){0};
+    *execution = e;
+}
+
 int rh_execution_fd(const struct rh_execution *e)
 {
     return e->pid_fd;

@@ -92,6 +92,12 @@ struct rh_execution;
 enum rh_status rh_execution_start(const struct rh_execution_request *request,
                                   struct rh_execution **execution);
 
+struct rh_page;
+/* An execution that is over, by the page that its runtime made itself. It takes the page, which is
+ * then empty. How the program ended is not known: it counts as 0. */
+void rh_execution_of_page(struct rh_page *page, struct rh_execution_namer namer,
+                          struct rh_execution **execution);
+
 /* Becomes readable when the program has ended. */
 int rh_execution_fd(const struct rh_execution *execution);
 

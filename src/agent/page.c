@@ -97,6 +97,26 @@ enum rh_status rh_page_make(struct rh_page *page)
     return RH_OK;
 }
 
+enum rh_status rh_page_open(const char *path, struct rh_page *page)
+{
+    struct stat info;
+    *page = (struct rh_page){.fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)};
+    if (page->fd < 0)
+        return rh_fail_errno(RH_ERR_IO, "cannot open the control page %s", path);
+    page->path = rh_strdup(path);
+    if (fstat(page->fd, &info) == 0 && info.st_size == (off_t)sizeof *page->shared) {
+        void *shared =
+            mmap(NULL, sizeof *page->shared, PROT_READ | PROT_WRITE, MAP_SHARED, page->fd, 0);
+        page->shared = shared == MAP_FAILED ? NULL : shared;
+    }
+    if (page->shared && page->shared->magic == RH_SHARED_MAGIC &&
+        page->shared->version == RH_SHARED_VERSION &&
+        memchr(page->shared->program, '\0', sizeof page->shared->program))
+        return RH_OK;
+    rh_page_release(page);
+    return rh_fail(RH_ERR_INPUT, "%s is no control page of this version", path);
+}
+
 void rh_page_release(struct rh_page *page)
 {
     if (page->shared)

@@ -18,6 +18,9 @@ struct rh_page {
 };
 
 enum rh_status rh_page_make(struct rh_page *page);
+/* Maps a page that a runtime has made itself (its option pages), and takes it over: it is removed
+ * when it is released. RH_ERR_INPUT if it is none of this version. */
+enum rh_status rh_page_open(const char *path, struct rh_page *page);
 /* Takes a page that was never made, too, if all its bytes are zero. */
 void rh_page_release(struct rh_page *page);
 

@@ -61,7 +61,8 @@ static enum rh_status open_store(const struct rh_process *p, struct rh_process_i
 static enum rh_status open_rest(const struct rh_process *p, struct rh_process_image *image)
 {
     struct rh_pool_counts counts;
-    enum rh_status status = rh_sidecar_check_analysed(image->sidecar);
+    bool has_tasks = p->options.pool.tasks_per_run + p->options.pool.screened_per_run > 0;
+    enum rh_status status = has_tasks ? rh_sidecar_check_analysed(image->sidecar) : RH_OK;
     if (status == RH_OK)
         status = rh_sidecar_load_sites(image->sidecar, &image->sites, &image->site_count);
     if (status == RH_OK)

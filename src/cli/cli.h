@@ -19,6 +19,7 @@ enum rh_status rh_cmd_run(int argc, char **argv);
 enum rh_status rh_cmd_sites(int argc, char **argv);
 enum rh_status rh_cmd_symbolize(int argc, char **argv);
 enum rh_status rh_cmd_doctor(int argc, char **argv);
+enum rh_status rh_cmd_test(int argc, char **argv);
 
 /* Parses what follows the name of a subcommand. False if there is nothing more to do: help was
  * asked for and shown, or *status says that the arguments are wrong. */

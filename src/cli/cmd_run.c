@@ -45,7 +45,7 @@ struct options {
 
 /* What is open while the command runs. */
 struct session {
-    const struct options *options;
+    struct options *options;
     struct rh_suppressions suppressions;
     char *program; /* the path that is executed */
     char *library; /* the one that all tasks are of, if the user named one; else NULL */
@@ -196,8 +196,49 @@ static enum rh_status choose_library(struct session *s)
     return rh_process_add(s->process, s->library, &s->only);
 }
 
+/* The profile that the program was built in. */
+static enum rh_status read_profile(const struct session *s, bool *is_testing)
+{
+    char *path = NULL;
+    struct rh_sidecar *sidecar = NULL;
+    enum rh_status status = rh_sidecar_find(s->program, s->options->symbols, &path);
+    if (status == RH_OK)
+        status = rh_sidecar_open(path, &sidecar);
+    if (status == RH_OK) {
+        const char *profile = rh_sidecar_get_meta(sidecar, RH_SIDECAR_META_PROFILE);
+        *is_testing = profile && strcmp(profile, "testing") == 0;
+        rh_sidecar_close(sidecar);
+    }
+    free(path);
+    return status;
+}
+
+/* The default is that of the profile. Checks are for the detectors of tests alone; these take a
+ * program with keys, too. */
+static enum rh_status choose_detector(struct session *s)
+{
+    bool is_testing = false;
+    enum rh_status status = read_profile(s, &is_testing);
+    if (status != RH_OK)
+        return status;
+    if (!s->options->detector)
+        s->options->detector = is_testing ? "fasttrack" : DEFAULT_DETECTOR;
+    status = check_options(s->options);
+    if (status == RH_OK && is_testing &&
+        find_detector(s->options->detector)->profile != RH_NEEDS_TESTING)
+        return rh_fail(RH_ERR_USAGE,
+                       "%s was built with --rh-profile=testing; for the detector %s build it "
+                       "without",
+                       s->program, s->options->detector);
+    return status;
+}
+
 static enum rh_status open_session(struct session *s, const char *operand)
 {
+    s->program = resolve_program(operand);
+    enum rh_status chosen = choose_detector(s);
+    if (chosen != RH_OK)
+        return chosen;
     const struct options *o = s->options;
     const struct rh_process_options options = {
         .detector = o->detector,
@@ -205,7 +246,6 @@ static enum rh_status open_session(struct session *s, const char *operand)
         .symbols = o->symbols,
         .pool = choose_tasks(o),
     };
-    s->program = resolve_program(operand);
     enum rh_status status = rh_process_open(s->program, &options, &s->process);
     if (status == RH_OK)
         status = choose_library(s);
@@ -304,6 +344,8 @@ static enum rh_status report(struct session *s, bool *raced)
     enum rh_status status = rh_report_load(image->runs, image->sidecar, &options, &made);
     if (status == RH_OK) {
         *raced = has_true_race(&made);
+        if (find_detector(s->options->detector)->work == RH_WORK_FIND)
+            rh_report_keep_true_races(&made);
         if (method_of(s->options)->has_verdicts)
             rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
         else
@@ -414,7 +456,7 @@ static enum rh_status run(const struct rh_args *args, struct options *options)
     options->runs = is_default ? 1 : options->runs == NOT_GIVEN ? 0 : options->runs;
     options->users = options->users == NOT_GIVEN ? 0 : options->users;
     struct session s = {.options = options};
-    enum rh_status status = check_options(options);
+    enum rh_status status = options->detector ? check_options(options) : RH_OK;
     if (status == RH_OK)
         status = open_session(&s, args->argv[0]);
     if (status == RH_OK)
@@ -442,7 +484,6 @@ static const char examples[] =
 enum rh_status rh_cmd_run(int argc, char **argv)
 {
     struct options options = {
-        .detector = DEFAULT_DETECTOR,
         .jobs = 1,
         .tasks_per_run = 1,
         .screen = UINT64_MAX,
@@ -456,7 +497,8 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         .users = NOT_GIVEN,
     };
     char detectors[320];
-    snprintf(detectors, sizeof detectors, "%s (default racemob)", list_detectors());
+    snprintf(detectors, sizeof detectors,
+             "%s (default racemob; fasttrack for --rh-profile=testing)", list_detectors());
     const struct rh_option table[] = {
         RH_OPTION_STRING("detector", &options.detector, "NAME", detectors),
         RH_OPTION_UINT("runs", &options.runs, "N", "execute the program N times (default 1)"),

@@ -22,6 +22,7 @@ static const struct subcommand {
     {"run", "run a program and find out which candidates are races", rh_cmd_run},
     {"sites", "list the accesses that may touch shared memory", rh_cmd_sites},
     {"symbolize", "put names into the log of a program that was run directly", rh_cmd_symbolize},
+    {"test", "run a test suite with a detector in all its processes", rh_cmd_test},
 };
 
 #define SUBCOMMAND_COUNT (sizeof subcommands / sizeof subcommands[0])

@@ -83,6 +83,7 @@ static void add_instrument_words(struct attempt *attempt, struct rh_wordlist *ar
     rh_vec_push(argv, rh_arena_printf(arena, "--opt=%s", ld->lto_level));
     if (ld->cpu)
         rh_vec_push(argv, rh_arena_printf(arena, "--cpu=%s", ld->cpu));
+    rh_vec_push(argv, rh_arena_printf(arena, "--profile=%s", rh_settings_profile(&link->settings)));
     rh_vec_push(argv, rh_arena_printf(arena, "--keys=%s", link->settings.keys));
     rh_vec_push(argv, rh_arena_printf(arena, "--sites=%s", link->settings.sites));
     if (link->settings.analysis_seconds)

@@ -34,9 +34,11 @@ static enum rh_status set_profile(struct rh_settings *settings, const char *valu
         if (profiles[i].built)
             return RH_OK;
         return rh_fail(RH_ERR_USAGE,
-                       "profile '%s' is not in this version; use 'production' or 'off'", value);
+                       "profile '%s' is not in this version; use 'production', 'testing' or 'off'",
+                       value);
     }
-    return rh_fail(RH_ERR_USAGE, "unknown profile '%s'; use 'production' or 'off'", value);
+    return rh_fail(RH_ERR_USAGE, "unknown profile '%s'; use 'production', 'testing' or 'off'",
+                   value);
 }
 
 static enum rh_status set_config(struct rh_settings *settings, const char *value)
@@ -98,7 +100,7 @@ static enum rh_status set_help(struct rh_settings *settings, const char *value)
     return RH_OK;
 }
 
-static const char *get_profile(const struct rh_settings *settings)
+const char *rh_settings_profile(const struct rh_settings *settings)
 {
     return profiles[settings->profile].name;
 }
@@ -149,8 +151,9 @@ struct setting {
 };
 
 static const struct setting table[] = {
-    {"profile", "RACEHIVE_PROFILE", "NAME", set_profile, get_profile,
-     "production (keys at candidate sites, the default) or off (plain clang)"},
+    {"profile", "RACEHIVE_PROFILE", "NAME", set_profile, rh_settings_profile,
+     "production (keys at candidate sites, the default), testing (checks there, for fasttrack) or "
+     "off (plain clang)"},
     {"config", "RACEHIVE_CONFIG", "FILE", set_config, get_config,
      "file of suppressions and thread entry points"},
     {"keys", "RACEHIVE_KEYS", "KIND", set_keys, get_keys,

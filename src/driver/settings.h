@@ -14,7 +14,7 @@
 /* X(suffix, name, whether this version can build it) */
 #define RH_PROFILES(X)                                                                             \
     X(PRODUCTION, "production", true)                                                              \
-    X(TESTING, "testing", false)                                                                   \
+    X(TESTING, "testing", true)                                                                    \
     X(IFRIT, "ifrit", false)                                                                       \
     X(OFF, "off", true)
 
@@ -51,6 +51,8 @@ enum rh_status rh_settings_read_word(struct rh_settings *settings, const char *w
 enum rh_status rh_settings_check(const struct rh_settings *settings);
 
 /* Puts the settings into the environment of the processes to come. */
+/* The name of the profile. */
+const char *rh_settings_profile(const struct rh_settings *settings);
 void rh_settings_export(const struct rh_settings *settings);
 
 void rh_settings_print_help(const char *program, FILE *out);

@@ -66,7 +66,7 @@ static void wrong_words_are_usage_errors(void **state)
                                  "--rh-profile",
                                  "--rh-profile=",
                                  "--rh-profile=x",
-                                 "--rh-profile=testing",
+                                 "--rh-profile=ifrit",
                                  "--rh-keys=both",
                                  "--rh-keep-temps=",
                                  "--rh-profiles=off",

@@ -97,10 +97,10 @@ bool rh_gates_is_tight(const struct rh_loop *loop)
 }
 
 /* A single key is as cheap as a gate, unless it stands in a tight loop. */
-static bool wants_twin(const struct planner *p)
+static bool wants_twin(const struct planner *p, bool always)
 {
-    if (p->key_count != 1)
-        return p->key_count > 1;
+    if (p->key_count != 1 || always)
+        return p->key_count > 0;
     const struct rh_loop *loop = rh_cfg_loop_of(p->cfg, p->keyed[0]);
     return loop && rh_gates_is_tight(loop);
 }
@@ -290,7 +290,7 @@ static void plan(struct planner *p)
 }
 
 uint32_t rh_gates_plan(const struct rh_cfg *cfg, struct rh_block *const *keyed, size_t count,
-                       struct rh_block **out)
+                       bool always, struct rh_block **out)
 {
     struct planner p = {
         .cfg = cfg,
@@ -301,7 +301,7 @@ uint32_t rh_gates_plan(const struct rh_cfg *cfg, struct rh_block *const *keyed, 
         .taken = rh_calloc(cfg->fn->block_count, sizeof(bool)),
         .out = out,
     };
-    if (wants_twin(&p))
+    if (wants_twin(&p, always))
         plan(&p);
     free(p.holds_keys);
     free(p.covered);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "instrument/checks.h"
 #include "ir/rewrite/rewrite.h"
 
 /* The flags are all a key may change: test and cmp set them, and so may the hook. */
@@ -19,6 +20,7 @@ enum address_form {
     ADDRESS_MEMORY,   /* operand 0 is the memory itself */
     ADDRESS_REGISTER, /* operand 0 is a register that holds the address */
     ADDRESS_NONE,     /* a fence has none */
+    ADDRESS_CHECKED,  /* a check has left it in %r9 */
 };
 
 struct inserter {
@@ -80,6 +82,7 @@ static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum addres
         [ADDRESS_MEMORY] = "leaq $0,%rdi",
         [ADDRESS_REGISTER] = "movq $0,%rdi",
         [ADDRESS_NONE] = "xorl %edi,%edi",
+        [ADDRESS_CHECKED] = "movq %r9,%rdi",
     };
     rh_strbuf_addf(&in->text,
                    "\t.pushsection .rh_cold,\"ax\",@progbits,unique,%u\n"
@@ -123,6 +126,24 @@ static void *handle_in(const struct rh_twin *twin, const struct rh_value *value)
     return copy ? copy : value->handle;
 }
 
+/* In the testing profile twins have checks: their gates are the switch. */
+static bool has_check(const struct inserter *in, const struct rh_key *key,
+                      const struct rh_twin *twin)
+{
+    return in->facts->has_checks && twin && key->kind == RH_KEY_ACCESS &&
+           rh_check_suits(&in->sites->sites.data[key->first_site]);
+}
+
+static void add_check(struct inserter *in, uint32_t number, enum address_form form)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    const struct rh_site *site = &in->sites->sites.data[key->first_site];
+    rh_check_add(&in->text, site, form == ADDRESS_MEMORY ? "leaq $0,%r9" : "movq $0,%r9",
+                 ".Lrh_stub${:uid}", in->facts->has_runtime);
+    rh_strbuf_add(&in->text, ".Lrh_back${:uid}:\n");
+    add_stub(in, number, key->fn->id, ADDRESS_CHECKED, false);
+}
+
 /* Puts a key into the twin, or into the plain body if that is NULL. */
 static enum rh_status insert_key(struct inserter *in, uint32_t number, const struct rh_twin *twin)
 {
@@ -148,13 +169,19 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number, const str
             .value = site->length,
             .handle = handle_in(twin, site->length),
         };
-    char text[64];
-    snprintf(text, sizeof text, "%s%s%s" CLOBBERS, constraints[form],
-             form == ADDRESS_NONE ? "" : ",", sized ? "r," : "");
+    char text[96];
+    bool is_check = has_check(in, key, twin);
+    snprintf(text, sizeof text, "%s%s%s%s" CLOBBERS, constraints[form],
+             form == ADDRESS_NONE ? "" : ",", sized ? "r," : "",
+             is_check ? RH_CHECK_CLOBBERS "," : "");
     rh_strbuf_reset(&in->text);
-    add_switch(in, ".Lrh_stub${:uid}");
-    add_stub(in, number, key->fn->id, form, sized);
-    add_place(in, number, key->fn);
+    if (is_check) {
+        add_check(in, number, form);
+    } else {
+        add_switch(in, ".Lrh_stub${:uid}");
+        add_stub(in, number, key->fn->id, form, sized);
+        add_place(in, number, key->fn);
+    }
     return rh_rewrite_insert_asm(in->module, handle_in(twin, site->inst), key->kind == RH_KEY_AFTER,
                                  rh_strbuf_text(&in->text), text, operands, count);
 }

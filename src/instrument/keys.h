@@ -30,7 +30,9 @@ struct rh_keys_result {
 
 /* What else the image tells the runtime. */
 struct rh_keys_facts {
-    uint32_t flags;                  /* enum rh_image_flags */
+    bool has_checks;  /* the testing profile: checks in twins, instead of keys (checks.h) */
+    bool has_runtime; /* the runtime is linked to this image */
+    uint32_t flags;   /* enum rh_image_flags */
     const uint32_t (*candidates)[2]; /* the best ones, as numbers of sites */
     uint32_t candidate_count;
 };

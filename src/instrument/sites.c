@@ -31,7 +31,9 @@ struct collector {
     struct rh_expr *expr;
     struct rh_function *fn;
     struct rh_cfg *cfg;
-    RH_VEC(struct group) open; /* groups that may still grow, of one block */
+    bool checked;
+    RH_VEC(const struct rh_access *) superfluous; /* sites that need no check */
+    RH_VEC(struct group) open;                    /* groups that may still grow, of one block */
     size_t open_count;
 };
 
@@ -148,11 +150,45 @@ static void add_key(struct collector *c, const struct member *members, size_t co
     rh_vec_push(&c->out->keys, key);
 }
 
+/* Whether whatever races with `a` races with `b`, too: b touches all bytes of a, and writes if a
+ * does. */
+static bool is_contained(const struct member *a, const struct member *b)
+{
+    return a->offset >= b->offset &&
+           a->offset + (int64_t)a->access->size <= b->offset + (int64_t)b->access->size &&
+           (b->access->kind == RH_ACCESS_WRITE || a->access->kind == RH_ACCESS_READ);
+}
+
+/* Of two that contain each other the first is kept. */
+static bool is_superfluous(const struct group *group, size_t member)
+{
+    const struct member *m = &group->members.data[member];
+    for (size_t i = 0; i < group->members.len; i++) {
+        const struct member *other = &group->members.data[i];
+        if (i != member && is_contained(m, other) && (i < member || !is_contained(other, m)))
+            return true;
+    }
+    return false;
+}
+
+static void add_checks(struct collector *c, const struct group *group)
+{
+    for (size_t i = 0; i < group->members.len; i++) {
+        if (is_superfluous(group, i))
+            rh_vec_push(&c->superfluous, group->members.data[i].access);
+        else
+            add_key(c, &group->members.data[i], 1);
+    }
+}
+
 static void close_groups(struct collector *c)
 {
     for (size_t g = 0; g < c->open_count; g++) {
         struct group *group = &c->open.data[g];
-        add_key(c, group->members.data, group->members.len);
+        if (c->checked)
+            add_checks(c, group);
+        else
+            add_key(c, group->members.data, group->members.len);
         rh_vec_clear(&group->members);
     }
     c->open_count = 0;
@@ -305,10 +341,11 @@ static void plan_twin(struct collector *c, size_t first)
             rh_vec_push(&keyed, c->out->sites.data[key->first_site].inst->block);
     }
     gate.blocks = rh_arena_alloc(&c->out->arena, c->fn->block_count * sizeof *gate.blocks);
-    gate.block_count = rh_gates_plan(c->cfg, keyed.data, keyed.len, gate.blocks);
+    gate.block_count = rh_gates_plan(c->cfg, keyed.data, keyed.len, c->checked, gate.blocks);
     if (gate.block_count) {
         add_gate(c, &gate, first);
-        add_loop_gates(c, first);
+        if (!c->checked)
+            add_loop_gates(c, first);
     }
     rh_vec_free(&keyed);
 }
@@ -353,6 +390,8 @@ static void add_unkeyed(struct collector *c)
     rh_vec_each (const struct rh_access, a, &c->accesses->all)
         if (!rh_access_is_site(a) && rh_access_may_be_shared(a))
             add_site(c, a, RH_NO_KEY, 0);
+    rh_vec_each (const struct rh_access *, a, &c->superfluous)
+        add_site(c, *a, RH_NO_KEY, 0);
 }
 
 static bool function_has_sites(const struct rh_accesses *a, const struct rh_function *fn)
@@ -363,12 +402,13 @@ static bool function_has_sites(const struct rh_accesses *a, const struct rh_func
     return false;
 }
 
-void rh_sites_collect(const struct rh_accesses *accesses, struct rh_sites *out)
+void rh_sites_collect(const struct rh_accesses *accesses, bool checked, struct rh_sites *out)
 {
     memset(out, 0, sizeof *out);
     rh_arena_init(&out->arena);
     struct rh_module *m = accesses->module;
-    struct collector c = {.accesses = accesses, .out = out, .expr = rh_expr_index(m)};
+    struct collector c = {
+        .accesses = accesses, .out = out, .expr = rh_expr_index(m), .checked = checked};
     for (uint32_t f = 0; f < rh_ir_function_count(m); f++)
         if (function_has_sites(accesses, rh_ir_function(m, f)))
             collect_function(&c, rh_ir_function(m, f));
@@ -378,6 +418,7 @@ void rh_sites_collect(const struct rh_accesses *accesses, struct rh_sites *out)
     rh_vec_each (struct group, g, &c.open)
         rh_vec_free(&g->members);
     rh_vec_free(&c.open);
+    rh_vec_free(&c.superfluous);
 }
 
 void rh_sites_release(struct rh_sites *s)

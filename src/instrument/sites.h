@@ -6,7 +6,9 @@
  * How it works: the analysis (src/analysis) has listed every access and said which are sites.
  * Accesses of one block that go through the same base pointer at constant distances, with nothing
  * in between that could synchronise or not return, share one key, placed before the first of them:
- * they run together or not at all, so one switch serves them.
+ * they run together or not at all, so one switch serves them. In the testing profile each has its
+ * own check, and one that another of the group makes superfluous has none: a read of bytes that the
+ * group writes, or the second of two.
  *
  * A function with two keys or more is planned to have a twin: a second body that carries the keys,
  * while the plain body carries gates that lead there, all under the function's gate key; gates.h
@@ -54,8 +56,9 @@ struct rh_sites {
     RH_VEC(struct rh_key) keys;   /* keys of one function are neighbours, its gates first */
 };
 
-/* Collects the sites of every function and names them. */
-void rh_sites_collect(const struct rh_accesses *accesses, struct rh_sites *out);
+/* Collects the sites of every function and names them. `checked`: for the testing profile, in which
+ * each site that needs one has a check of its own (checks.h), and all stand in twins. */
+void rh_sites_collect(const struct rh_accesses *accesses, bool checked, struct rh_sites *out);
 void rh_sites_release(struct rh_sites *s);
 
 #endif

@@ -56,6 +56,11 @@ static enum rh_status parse_mode(const char *text, enum rh_key_mode *mode)
     return rh_fail(RH_ERR_USAGE, "keys are patch, flag or none, not '%s'", text);
 }
 
+static bool is_testing(const struct rh_linkstep *o)
+{
+    return strcmp(o->profile, "testing") == 0;
+}
+
 /* Tells racehive-ld, for those who wait at a terminal. */
 static void say_doing(const char *what)
 {
@@ -162,7 +167,7 @@ static enum rh_status choose_sites(struct work *w)
     else
         return rh_fail(RH_ERR_USAGE, "sites are candidates or all, not '%s'", o->sites);
     expose(w);
-    rh_sites_collect(&w->analysis.accesses, &w->sites);
+    rh_sites_collect(&w->analysis.accesses, is_testing(o), &w->sites);
     rh_rows_make(w->analysed ? &w->analysis : NULL, &w->sites, &w->rows);
     return RH_OK;
 }
@@ -201,9 +206,12 @@ static enum rh_status write_object(struct work *w)
     uint32_t(*best)[2] = rh_calloc(BEST_CANDIDATES, sizeof *best);
     const struct rh_keys_facts facts = {
         .flags = (is_opaque ? RH_IMAGE_OPAQUE : 0) |
-                 (rh_opaque_frees(w->module) ? RH_IMAGE_FREES : 0),
+                 (rh_opaque_frees(w->module) ? RH_IMAGE_FREES : 0) |
+                 (is_testing(o) ? RH_IMAGE_CHECKS : 0),
         .candidates = (const uint32_t(*)[2])best,
-        .candidate_count = rh_rows_best(&w->rows, best, BEST_CANDIDATES),
+        .candidate_count = is_testing(o) ? 0 : rh_rows_best(&w->rows, best, BEST_CANDIDATES),
+        .has_checks = is_testing(o),
+        .has_runtime = strcmp(o->type, "exe") == 0,
     };
     status = rh_keys_insert(w->module, &w->sites, mode, &facts, &w->result);
     free(best);
@@ -234,7 +242,7 @@ static void fill_sidecar(struct work *w, struct rh_sidecar_writer *writer,
 {
     char *program = rh_path_basename(w->options->program);
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_PROGRAM, program);
-    rh_sidecar_set_meta(writer, RH_SIDECAR_META_PROFILE, "production");
+    rh_sidecar_set_meta(writer, RH_SIDECAR_META_PROFILE, w->options->profile);
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_KEYS, w->options->keys);
     rh_sidecar_set_meta(writer, RH_SIDECAR_META_IMAGE, w->options->type);
     if (w->config_text.len)

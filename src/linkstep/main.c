@@ -58,6 +58,7 @@ static enum rh_status run(const struct rh_command *command, struct options *o, i
 int main(int argc, char **argv)
 {
     struct options o = {.step = {.type = "exe",
+                                 .profile = "production",
                                  .keys = "patch",
                                  .sites = "candidates",
                                  .opt = 2,
@@ -69,6 +70,7 @@ int main(int argc, char **argv)
         RH_OPTION_STRING("sidecar", &step->sidecar, "FILE", "PROG.racehive to write"),
         RH_OPTION_STRING("program", &step->program, "FILE", "name of the program being linked"),
         RH_OPTION_STRING("type", &step->type, "exe|shared", "what is being linked"),
+        RH_OPTION_STRING("profile", &step->profile, "production|testing", "keys, or checks"),
         RH_OPTION_STRING("keys", &step->keys, "patch|flag|none", "how keys are switched"),
         RH_OPTION_STRING("sites", &step->sites, "candidates|all", "which accesses get a key"),
         RH_OPTION_STRING("cpu", &step->cpu, "NAME", "processor to generate code for"),

@@ -411,6 +411,15 @@ enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
     return status;
 }
 
+void rh_report_keep_true_races(struct rh_report *report)
+{
+    size_t count = 0;
+    while (count < report->candidates.len &&
+           report->candidates.data[count].verdict == RH_VERDICT_TRUE_RACE)
+        count++;
+    report->candidates.len = count;
+}
+
 void rh_report_release(struct rh_report *report)
 {
     rh_vec_each (struct rh_report_candidate, it, &report->candidates)

@@ -119,6 +119,8 @@ struct rh_report_options {
 /* The sidecar must stay open as long as the report, which is to be released also on failure. */
 enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
                               const struct rh_report_options *options, struct rh_report *report);
+/* Leaves the true races in the list, for detectors that find races without candidates. */
+void rh_report_keep_true_races(struct rh_report *report);
 void rh_report_release(struct rh_report *report);
 
 /* Formats of `racehive report --format=`: enum suffix, name. */

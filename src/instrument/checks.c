@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The assembly of checks: see checks.h. */
+#include "instrument/checks.h"
+
+#include "racehive/check.h"
+
+enum { GRANULE = RH_CHECK_GRANULE, MOST_GRANULES = 4 };
+
+static bool is_write(const struct rh_site *site)
+{
+    return site->record.access == RH_ACCESS_WRITE;
+}
+
+bool rh_check_suits(const struct rh_site *site)
+{
+    const struct rh_site_record *r = &site->record;
+    bool is_plain = r->access == RH_ACCESS_READ || r->access == RH_ACCESS_WRITE;
+    bool has_size = r->size == 1 || r->size == 2 || r->size == 4 ||
+                    (r->size && r->size % GRANULE == 0 && r->size <= MOST_GRANULES * GRANULE);
+    return is_plain && has_size && !(r->flags & ~RH_SITE_VOLATILE);
+}
+
+_Static_assert(RH_CHECK_CELLS == 4, "the scale of the address of a granule's shadow");
+
+/* The granule's shadow: its base is left in %r11, a quarter of the distance in %r10. */
+static void add_lookup(struct rh_strbuf *t, const char *stub, bool has_runtime)
+{
+    rh_strbuf_addf(t, "\tmovq %%r9,%%r10\n\tshrq $$%d,%%r10\n", RH_CHECK_CHUNK_BITS);
+    if (has_runtime)
+        rh_strbuf_add(t, "\tmovq __rh_directory(%rip),%r11\n");
+    else
+        rh_strbuf_add(t, "\tmovq __rh_directory@GOTPCREL(%rip),%r11\n\tmovq (%r11),%r11\n");
+    rh_strbuf_addf(t,
+                   "\tmovq (%%r11,%%r10,8),%%r11\n"
+                   "\ttestq %%r11,%%r11\n"
+                   "\tje %s\n"
+                   "\tmovq %%r9,%%r10\n",
+                   stub);
+}
+
+/* Xors the thread's epoch to %r11; %r10 is free. */
+static void add_epoch(struct rh_strbuf *t, bool has_runtime)
+{
+    if (has_runtime)
+        rh_strbuf_add(t, "\txorq %fs:__rh_epoch@tpoff,%r11\n");
+    else
+        rh_strbuf_add(t, "\tmovq __rh_epoch@gottpoff(%rip),%r10\n\txorq %fs:(%r10),%r11\n");
+    rh_strbuf_addf(t, "\tshrq $$%d,%%r11\n", RH_CHECK_ORIGIN_BITS);
+}
+
+/* An access within one granule, at any place of it. */
+static void add_small(struct rh_strbuf *t, const struct rh_site *site, const char *stub,
+                      bool has_runtime)
+{
+    uint32_t size = site->record.size;
+    int row = (size == 4 ? 2 : (int)size - 1) * 2 + is_write(site);
+    int offset = row * GRANULE * (int)sizeof(uint64_t);
+    add_lookup(t, stub, has_runtime);
+    rh_strbuf_add(t, "\tandq $$-8,%r10\n\tmovq (%r11,%r10,4),%r11\n");
+    add_epoch(t, has_runtime);
+    rh_strbuf_add(t, "\tmovl %r9d,%r10d\n\tandl $$7,%r10d\n");
+    if (has_runtime)
+        rh_strbuf_addf(t, "\ttestq %%r11,%%fs:__rh_needs@tpoff+%d(,%%r10,8)\n", offset);
+    else
+        rh_strbuf_addf(t,
+                       "\tshll $$3,%%r10d\n"
+                       "\taddq __rh_needs@gottpoff(%%rip),%%r10\n"
+                       "\ttestq %%r11,%%fs:%d(%%r10)\n",
+                       offset);
+    rh_strbuf_addf(t, "\tjne %s\n", stub);
+}
+
+/* An access of whole granules; one that is not aligned is left to the hook. */
+static void add_whole(struct rh_strbuf *t, const struct rh_site *site, const char *stub,
+                      bool has_runtime)
+{
+    long long needs = (long long)(rh_check_needs(0xff, is_write(site)) | ~(uint64_t)RH_CHECK_KINDS);
+    uint32_t granules = site->record.size / GRANULE;
+    if (site->inst->align < GRANULE)
+        rh_strbuf_addf(t, "\ttestb $$7,%%r9b\n\tjne %s\n", stub);
+    for (uint32_t i = 0; i < granules; i++) {
+        if (i == 0 || !has_runtime) /* else %r10 is still what it was */
+            add_lookup(t, stub, has_runtime);
+        if (i == 0 || !has_runtime)
+            rh_strbuf_add(t, "\tleaq (%r11,%r10,4),%r10\n");
+        rh_strbuf_addf(t, "\tmovq %u(%%r10),%%r11\n", RH_CHECK_CELLS * i * GRANULE);
+        add_epoch(t, has_runtime);
+        rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tjne %s\n", needs, stub);
+    }
+}
+
+void rh_check_add(struct rh_strbuf *text, const struct rh_site *site, const char *address,
+                  const char *stub, bool has_runtime)
+{
+    rh_strbuf_addf(text, "\t%s\n", address);
+    if (site->record.size < GRANULE)
+        add_small(text, site, stub, has_runtime);
+    else
+        add_whole(text, site, stub, has_runtime);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The assembly of a check, which stands before a site of a twin in the testing profile instead of
+ * a key: it asks whether this access is superfluous for the detector, and calls the hook if not.
+ *
+ * How it works: the runtime's directory leads from the address to the granule's first cell
+ * (runtime/fasttrack/shadow.h, cell.h). If it is of the thread's present epoch and lacks none of
+ * what the access needs, the thread has made such an access already, and nobody else came since.
+ * The thread's epoch, and what an access of less than eight bytes needs by its place in the
+ * granule, are thread-local variables of the runtime. The registers %r9 to %r11 are used.
+ */
+#ifndef RH_INSTRUMENT_CHECKS_H
+#define RH_INSTRUMENT_CHECKS_H
+
+#include "base/strbuf.h"
+#include "instrument/sites.h"
+
+/* What the assembly changes, as constraints. */
+#define RH_CHECK_CLOBBERS "~{r9},~{r10},~{r11}"
+
+/* Can the site have a check? Others have a key. */
+bool rh_check_suits(const struct rh_site *site);
+
+/* Adds the assembly. `address` is an instruction that leaves the address in %r9; `stub` is where to
+ * go for the hook. `has_runtime`: the runtime is linked to the same image. */
+void rh_check_add(struct rh_strbuf *text, const struct rh_site *site, const char *address,
+                  const char *stub, bool has_runtime);
+
+#endif
