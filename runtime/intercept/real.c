@@ -141,7 +141,8 @@ void *rt_realloc_nothing(void *block, size_t size)
     {                                                                                              \
         va_list list;                                                                              \
         va_start(list, last);                                                                      \
-        void *more = va_arg(list, void *);                                                         \
+        void *more = va_arg(list, void *), *again = va_arg(list, void *);                          \
+        (void)again;                                                                               \
         va_end(list);                                                                              \
         find(&rt_real.name, #name, NULL, (void *)fail_##name);                                     \
         return rt_real.name arguments;                                                             \

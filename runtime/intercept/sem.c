@@ -14,25 +14,17 @@ RT_WRAPPER(int, sem_init, (sem_t * s, int shared, unsigned value))
     return result;
 }
 
-#ifndef RT_STATIC
-
-RT_EXPORT __attribute__((weak)) sem_t *sem_open(const char *name, int flags, ...);
-
 /* A semaphore with a name is shared with other processes: see the wrapper of mmap, which libc's own
- * code does not come through. Of a static executable this is not seen. */
-sem_t *sem_open(const char *name, int flags, ...)
+ * code does not come through. */
+RT_WRAPPER(sem_t *, sem_open, (const char *name, int flags, ...))
 {
-    sem_t *(*real)(const char *, int, ...) =
-        (sem_t * (*)(const char *, int, ...)) rt_real_find("sem_open", NULL);
     va_list list;
     va_start(list, flags);
     unsigned mode = va_arg(list, unsigned), value = va_arg(list, unsigned);
     va_end(list);
     rt_opaque(RH_OPAQUE_SHARED);
-    return real ? real(name, flags, mode, value) : SEM_FAILED;
+    return RT_REAL(sem_open)(name, flags, mode, value);
 }
-
-#endif
 
 RT_WRAPPER(int, sem_destroy, (sem_t * s))
 {

@@ -90,9 +90,11 @@ static void enter(struct rh_image_name *at, const struct rh_image_name *name)
 
 uint32_t rt_image_name(const struct dl_phdr_info *info)
 {
-    struct rh_image_name name = {0};
+    static const struct rh_image_name nothing;
+    struct rh_image_name name;
     if (!rt_image_names)
         return RH_NO_IMAGE;
+    copy(&name, &nothing, sizeof name); /* an initialiser may become a call of memset */
     rt_image_build_id(info, &name);
     set_path(&name, info->dlpi_name);
     for (uint32_t i = 0; i < RH_MAX_IMAGES; i++) {
