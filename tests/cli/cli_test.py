@@ -67,6 +67,7 @@ class Manual(Case):
                             (["run"], "racehive-run.1"),
                             (["sites"], "racehive-sites.1"),
                             (["symbolize"], "racehive-symbolize.1"),
+                            (["test"], "racehive-test.1"),
                             (["doctor"], "racehive-doctor.1"), ([], "racehive.1")):
             known = set(re.findall(r"^ +(?:-h, )?--([\w-]+)", self.succeed(*words, "--help"), re.M))
             told = set(re.findall(r"^\.It .*Fl -([\w-]+)", self.manual(page), re.M))
