@@ -80,7 +80,7 @@ class Symbolize(ToolCase):
 
     def test_suppressions(self):
         log = self.log()
-        for rule, hides in (("race:^work$", True), ("race_top:^work$", False), ("race:x", False)):
+        for rule, hides in (("race:^work$", True), ("race_top:^work$", False), ("race:no such name", False)):
             with open(os.path.join(self.folder, "rules"), "w", encoding="ascii") as file:
                 file.write(rule + "\n")
             text = self.symbolize(log, "--suppressions=rules")
