@@ -229,7 +229,7 @@ class OwnOptions(DriverTest):
         self.assertIn("--rh-nosuch", self.usage_error("--rh-nosuch", "-c", "a.c"))
 
     def test_profiles_of_later_versions(self):
-        self.assertIn("testing", self.usage_error("--rh-profile=testing", "a.c"))
+        self.assertIn("ifrit", self.usage_error("--rh-profile=ifrit", "a.c"))
         self.assertIn("ifrit", self.usage_error("a.c", env={"RACEHIVE_PROFILE": "ifrit"}))
         self.assertIn("nosuch", self.usage_error("--rh-profile=nosuch", "a.c"))
 
