@@ -121,7 +121,8 @@ static void *note_often(void *arg)
 {
     uint32_t thread = (uint32_t)(uintptr_t)arg;
     for (uint32_t i = 0; i < 200000; i++) {
-        /* Own slots, too: a slot that two write at once may mix them, and be looked at in vain. */
+        /* Own slots, too: a slot that two write at once may mix them, and a look at it then finds
+         * nothing. */
         uintptr_t at = 0x100000 + thread * 0x10000 + thread * 128 + i % 8 * 8;
         if (note((enum rt_side)(i & 1), thread, at, 8) & RH_SEEN_MEET)
             atomic_fetch_add(&wrong, 1);

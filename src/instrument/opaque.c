@@ -89,9 +89,11 @@ bool rh_opaque_module(const struct rh_module *m)
 
 /* --- memory --- */
 
-/* Beginnings of names: C++'s operator delete, jemalloc, tcmalloc, mimalloc. */
+/* Beginnings of names. A C++ program gives memory back by operator delete, its own calls of it or
+ * those inside the standard library (std::string), so anything of C++ counts; then jemalloc,
+ * tcmalloc and mimalloc. */
 static const char *const frees[] = {
-    "_Zdl", "_Zda", "dallocx", "sdallocx", "rallocx", "xallocx", "je_", "tc_", "mi_",
+    "_Z", "dallocx", "sdallocx", "rallocx", "xallocx", "je_", "tc_", "mi_",
 };
 
 bool rh_opaque_frees(const struct rh_module *m)

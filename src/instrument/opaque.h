@@ -13,8 +13,8 @@
 bool rh_opaque_module(const struct rh_module *m);
 
 /* Memory that is given back by functions of an allocator that the runtime does not stand in front
- * of: operator delete, which calls free unless an allocator brings its own, and what is not in the
- * standard. */
+ * of: operator delete, which calls free unless an allocator brings its own, here or in C++'s
+ * library, and what is not in the standard. */
 bool rh_opaque_frees(const struct rh_module *m);
 
 /* The same of a text of assembly: exposed for its test. */
