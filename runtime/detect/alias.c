@@ -59,6 +59,13 @@ static void alias_sync(struct rt_thread *self, enum rt_sync what, const volatile
     (void)object;
 }
 
+static void alias_use(struct rt_thread *self, const struct rt_use *use)
+{
+    struct rt_access a;
+    if (self->in_hook == 1 && rt_judge_close_use(self, use, &a))
+        watch(self, &a, true);
+}
+
 static void alias_gone(struct rt_thread *self, uintptr_t start, size_t size)
 {
     struct rt_access a;
@@ -99,6 +106,7 @@ const struct rt_detector rt_detector_alias = {
     .after = alias_after,
     .wants_syncs = true,
     .sync = alias_sync,
+    .use = alias_use,
     .gone = alias_gone,
     .thread_begin = alias_thread_begin,
     .after_fork = alias_after_fork,

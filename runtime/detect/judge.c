@@ -121,28 +121,49 @@ void rt_judge_release(struct rt_thread *self, const struct rt_access *a)
         rt_order_before(self, a);
 }
 
-/* --- blocks that are given back --- */
+/* --- accesses that are known only inside a call --- */
 
 void rt_judge_open(struct rt_thread *self, const struct rt_access *a)
 {
-    if (rt_unlikely(a->flags & RH_SITE_AT_LEAST))
-        rt_state_of(self)->open_access = (struct rt_open_access){a->image, a->site, a->address};
+    if (rt_unlikely(a->flags & (RH_SITE_AT_LEAST | RH_SITE_PARTIAL)))
+        rt_state_of(self)->open_access =
+            (struct rt_open_access){a->image, a->site, self->metered, a->address};
+}
+
+/* `partial`: RH_SITE_PARTIAL, if the site is to have that flag. */
+static bool close_access(struct rt_thread *self, uintptr_t start, size_t size, uint16_t partial,
+                         struct rt_access *a)
+{
+    struct rt_open_access *open = &rt_state_of(self)->open_access;
+    if (!open->image || open->address != start)
+        return false;
+    const struct rh_site_record *site = &open->image->sites[open->site];
+    if ((site->flags & RH_SITE_PARTIAL) != partial)
+        return false;
+    *a = (struct rt_access){
+        .image = open->image,
+        .site = open->site,
+        .kind = site->access,
+        .flags = site->flags & (uint16_t)~RH_SITE_PARTIAL,
+        .address = start,
+        .size = size,
+    };
+    open->image = NULL;
+    return true;
 }
 
 bool rt_judge_close(struct rt_thread *self, uintptr_t start, size_t size, struct rt_access *a)
 {
-    struct rt_open_access open = rt_state_of(self)->open_access;
-    if (!open.image || open.address != start)
-        return false;
-    rt_state_of(self)->open_access.image = NULL;
-    const struct rh_site_record *site = &open.image->sites[open.site];
-    *a = (struct rt_access){
-        .image = open.image,
-        .site = open.site,
-        .kind = site->access,
-        .flags = site->flags,
-        .address = start,
-        .size = size,
-    };
-    return true;
+    return close_access(self, start, size, 0, a);
+}
+
+/* Few hooks and events lie between that of the site and the use, if both are of one call: else the
+ * site has nothing to do with it. */
+bool rt_judge_close_use(struct rt_thread *self, const struct rt_use *use, struct rt_access *a)
+{
+    enum { MOST_BETWEEN = 4 };
+    uint32_t when = rt_state_of(self)->open_access.when;
+    return self->metered - when <= MOST_BETWEEN &&
+           close_access(self, use->address, use->size, RH_SITE_PARTIAL, a) &&
+           use->is_write == (a->kind == RH_ACCESS_WRITE);
 }

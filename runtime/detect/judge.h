@@ -8,10 +8,12 @@
 
 #include "plan.h"
 
-/* Of a thread: its last access whose end is known only inside the call that makes it (free). */
+/* Of a thread: its last access that is known only inside the call that makes it: the block that
+ * free gives back, and what a system call moves. */
 struct rt_open_access {
     struct rh_image *image;
     uint32_t site;
+    uint32_t when; /* rt_thread's `metered` */
     uintptr_t address;
 };
 
@@ -42,7 +44,8 @@ RT_HIDDEN void rt_judge_after(struct rt_thread *self, const struct rt_visit *v);
 /* The last step of the hook after an atomic. */
 RT_HIDDEN void rt_judge_leave(struct rt_thread *self);
 
-/* Of a masked access nobody knows which bytes it touches. */
+/* Of a masked access nobody knows which bytes it touches, and of a library call whether it touches
+ * any. */
 static inline bool rt_judge_knows_bytes(const struct rt_access *a)
 {
     return !(a->flags & RH_SITE_PARTIAL);
@@ -60,5 +63,8 @@ RT_HIDDEN void rt_judge_release(struct rt_thread *self, const struct rt_access *
 RT_HIDDEN void rt_judge_open(struct rt_thread *self, const struct rt_access *a);
 RT_HIDDEN bool rt_judge_close(struct rt_thread *self, uintptr_t start, size_t size,
                               struct rt_access *a);
+/* The same for the memory that a system call moves: it is the access of the site that called. */
+RT_HIDDEN bool rt_judge_close_use(struct rt_thread *self, const struct rt_use *use,
+                                  struct rt_access *a);
 
 #endif

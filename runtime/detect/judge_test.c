@@ -139,6 +139,12 @@ void rt_scout_sync(struct rt_thread *self, enum rt_sync what, const volatile voi
     (void)self, (void)what, (void)object;
 }
 
+void rt_scout_use(struct rt_thread *self, const struct rt_access *a)
+{
+    (void)self;
+    (void)a;
+}
+
 void rt_scout_gone(struct rt_thread *self, const struct rt_access *a, uintptr_t start, size_t size)
 {
     (void)self, (void)a, (void)start, (void)size;

@@ -110,9 +110,18 @@ static void racechaser_after(struct rt_thread *self, const struct rt_access *a)
     rt_scout_after(self, a);
 }
 
-static void meet_freed(struct rt_thread *self, const struct rt_visit *v)
+static void meet_paused(struct rt_thread *self, const struct rt_visit *v)
 {
     rt_judge_meeting(self, v);
+}
+
+static void racechaser_use(struct rt_thread *self, const struct rt_use *use)
+{
+    struct rt_access a;
+    if (self->in_hook != 1 || !rt_judge_close_use(self, use, &a))
+        return;
+    rt_plan_visit(self, &a, meet_paused);
+    rt_scout_use(self, &a);
 }
 
 static void racechaser_gone(struct rt_thread *self, uintptr_t start, size_t size)
@@ -120,7 +129,7 @@ static void racechaser_gone(struct rt_thread *self, uintptr_t start, size_t size
     struct rt_access a;
     bool is_site = rt_judge_close(self, start, size, &a);
     if (is_site)
-        rt_plan_visit(self, &a, meet_freed);
+        rt_plan_visit(self, &a, meet_paused);
     rt_scout_gone(self, is_site ? &a : NULL, start, size);
 }
 
@@ -163,6 +172,7 @@ const struct rt_detector rt_detector_racechaser = {
     .sync = rt_scout_sync,
     .thread_begin = rt_scout_thread_begin,
     .creating = rt_scout_creating,
+    .use = racechaser_use,
     .gone = racechaser_gone,
     .after_fork = racechaser_after_fork,
     .finish = rt_plan_finish,

@@ -122,6 +122,22 @@ static void racemob_gone(struct rt_thread *self, uintptr_t start, size_t size)
     rt_order_gone(start, size);
 }
 
+/* A call has come to touch the memory that its site told of. */
+static void visit_use(struct rt_thread *self, const struct rt_visit *v)
+{
+    if (is_in_order_stage(v))
+        rt_judge_before(self, v, NULL);
+}
+
+static void racemob_use(struct rt_thread *self, const struct rt_use *use)
+{
+    struct rt_access a;
+    if (self->in_hook != 1 || !rt_judge_close_use(self, use, &a))
+        return;
+    rt_plan_visit(self, &a, visit_use);
+    rt_scout_use(self, &a);
+}
+
 /* --- the run --- */
 
 static void count_learned(uint32_t task)
@@ -197,6 +213,7 @@ const struct rt_detector rt_detector_racemob = {
     .sync = racemob_sync,
     .thread_begin = racemob_thread_begin,
     .creating = rt_scout_creating,
+    .use = racemob_use,
     .gone = racemob_gone,
     .after_fork = racemob_after_fork,
     .finish = rt_plan_finish,

@@ -40,7 +40,7 @@ static bool is_plain(uint8_t kind)
 
 /* Slices of the budget. */
 enum { LEAST_SLICE_NS = 1000000, REGULAR_SLICE_NS = 4000000, MOST_SLICE_NS = 50000000 };
-enum { AMBUSHES = 8 }; /* in one window */
+enum { AMBUSHES = 8 };           /* in one window */
 enum { LONGEST_NS = 100000000 }; /* that one is open: others wait for their turn */
 
 static struct rt_lock lock; /* of what follows; never taken in a hook */
@@ -244,11 +244,16 @@ static void judge_atomic(struct rt_thread *self, const struct rt_scout *mine,
     }
 }
 
-/* Of a masked access nobody knows which bytes it touches. */
 static bool is_ours(const struct rt_thread *self, const struct rt_access *a)
 {
     return a->users & RT_KEYS_SCOUT && !a->ignored && self->in_hook == 1 &&
-           a->address >= FIRST_PAGE && !(a->flags & RH_SITE_PARTIAL) && a->kind != RH_ACCESS_FENCE;
+           a->address >= FIRST_PAGE && a->kind != RH_ACCESS_FENCE;
+}
+
+/* Of a masked access nobody knows which bytes it touches; a call may tell later (rt_scout_use). */
+static bool knows_bytes(const struct rt_access *a)
+{
+    return !(a->flags & RH_SITE_PARTIAL);
 }
 
 /* The number of the window that is open, or 0. One that has used its slice ends here and now: what
@@ -312,20 +317,34 @@ void rt_scout_access(struct rt_thread *self, const struct rt_access *a)
     const struct rt_image *image = a->image->runtime;
     bool watched = false;
     if (is_ours(self, a)) {
-        rt_ambush_meet(self, a);
         bool is_rare;
         watched = rt_scout_sites_visit(self, a, &is_rare);
-        lie_in_ambush(self, a, is_rare, w);
+        if (rt_likely(knows_bytes(a))) {
+            rt_ambush_meet(self, a);
+            lie_in_ambush(self, a, is_rare, w);
+        }
         w = open_now();
     }
     watched &= w != 0;
-    if (watched && image->after_key[a->site] != RT_NO_KEY)
+    if (rt_unlikely(!knows_bytes(a)))
+        mine->call_window = watched ? w : 0;
+    else if (watched && image->after_key[a->site] != RT_NO_KEY)
         watch_atomic(self, &mine->atomic, w, a, rt_clocks_use_epoch(self, &mine->clocks));
     else if (watched)
         watch(self, mine, w, a, rt_clocks_use_epoch(self, &mine->clocks));
     /* What an atomic gives away includes itself: so this comes after it was entered. */
     if (w && !is_plain(a->kind))
         rt_clocks_before(self, &mine->clocks, a);
+}
+
+void rt_scout_use(struct rt_thread *self, const struct rt_access *a)
+{
+    struct rt_scout *mine = share_of(self);
+    uint32_t w = open_now();
+    rt_ambush_meet(self, a);
+    if (w && mine->call_window == w)
+        watch(self, mine, w, a, rt_clocks_use_epoch(self, &mine->clocks));
+    mine->call_window = 0;
 }
 
 void rt_scout_after(struct rt_thread *self, const struct rt_access *a)

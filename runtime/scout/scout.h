@@ -41,8 +41,9 @@ struct rt_scout_atomic {
 struct rt_scout {
     struct rt_clocks clocks;
     struct rt_scout_atomic atomic;
-    uint16_t last_rare;  /* when it last came to a rare access, by rt_scout_sites_now, */
-    uint16_t rare_waits; /* and was paused there so often */
+    uint32_t call_window; /* in which it came to a call that is yet to touch its memory, or 0 */
+    uint16_t last_rare;   /* when it last came to a rare access, by rt_scout_sites_now, */
+    uint16_t rare_waits;  /* and was paused there so often */
 };
 
 /* `offset`: where a thread's share lies in the state that its detector keeps of it. */
@@ -53,6 +54,8 @@ RT_HIDDEN void rt_scout_access(struct rt_thread *self, const struct rt_access *a
 RT_HIDDEN void rt_scout_after(struct rt_thread *self, const struct rt_access *a);
 RT_HIDDEN void rt_scout_sync(struct rt_thread *self, enum rt_sync what,
                              const volatile void *object);
+/* What a call touches, whose site was handed on before. */
+RT_HIDDEN void rt_scout_use(struct rt_thread *self, const struct rt_access *a);
 /* `a`: the access that gives the block back, with its whole size; NULL if it is at no site. */
 RT_HIDDEN void rt_scout_gone(struct rt_thread *self, const struct rt_access *a, uintptr_t start,
                              size_t size);

@@ -187,31 +187,62 @@ static uint32_t read_intrinsic(struct collector *c, struct rh_value *call, struc
  * may fail, find nothing to do, or wait for long before it touches anything, and only of some is it
  * known that they do not.
  */
-enum certainty { TOUCHES_ALL, TOUCHES_FIRST, TOUCHES_PERHAPS };
+enum certainty {
+    TOUCHES_ALL,
+    TOUCHES_FIRST,
+    TOUCHES_OBJECT, /* all of what the first argument points to, which is in use until it returns */
+    TOUCHES_PERHAPS
+};
 
 /* By how their names begin; the first that fits counts. */
 static const struct sure_function {
     const char *prefix;
     enum certainty certainty;
 } sure_functions[] = {
-    {"memcpy", TOUCHES_ALL},         {"memmove", TOUCHES_ALL},
-    {"mempcpy", TOUCHES_ALL},        {"memset", TOUCHES_ALL},
-    {"__memcpy", TOUCHES_ALL},       {"__memmove", TOUCHES_ALL},
-    {"__mempcpy", TOUCHES_ALL},      {"__memset", TOUCHES_ALL},
-    {"bcopy", TOUCHES_ALL},          {"bzero", TOUCHES_ALL},
-    {"explicit_bzero", TOUCHES_ALL}, {"__explicit_bzero", TOUCHES_ALL},
-    {"free", TOUCHES_FIRST},         {"cfree", TOUCHES_FIRST},
-    {"realloc", TOUCHES_FIRST},      {"_Zd", TOUCHES_FIRST},
-    {"strftime", TOUCHES_PERHAPS},   {"mem", TOUCHES_FIRST},
-    {"bcmp", TOUCHES_FIRST},         {"str", TOUCHES_FIRST},
-    {"__str", TOUCHES_FIRST},        {"stp", TOUCHES_FIRST},
-    {"sprintf", TOUCHES_FIRST},      {"snprintf", TOUCHES_FIRST},
-    {"vsprintf", TOUCHES_FIRST},     {"vsnprintf", TOUCHES_FIRST},
-    {"__sprintf", TOUCHES_FIRST},    {"__snprintf", TOUCHES_FIRST},
-    {"__vsprintf", TOUCHES_FIRST},   {"__vsnprintf", TOUCHES_FIRST},
-    {"printf", TOUCHES_FIRST},       {"fprintf", TOUCHES_FIRST},
-    {"__printf", TOUCHES_FIRST},     {"__fprintf", TOUCHES_FIRST},
-    {"puts", TOUCHES_FIRST},         {"fputs", TOUCHES_FIRST},
+    {"memcpy", TOUCHES_ALL},
+    {"memmove", TOUCHES_ALL},
+    {"mempcpy", TOUCHES_ALL},
+    {"memset", TOUCHES_ALL},
+    {"__memcpy", TOUCHES_ALL},
+    {"__memmove", TOUCHES_ALL},
+    {"__mempcpy", TOUCHES_ALL},
+    {"__memset", TOUCHES_ALL},
+    {"bcopy", TOUCHES_ALL},
+    {"bzero", TOUCHES_ALL},
+    {"explicit_bzero", TOUCHES_ALL},
+    {"__explicit_bzero", TOUCHES_ALL},
+    {"free", TOUCHES_FIRST},
+    {"cfree", TOUCHES_FIRST},
+    {"realloc", TOUCHES_FIRST},
+    {"_Zd", TOUCHES_FIRST},
+    {"strftime", TOUCHES_PERHAPS},
+    {"mem", TOUCHES_FIRST},
+    {"bcmp", TOUCHES_FIRST},
+    {"str", TOUCHES_FIRST},
+    {"__str", TOUCHES_FIRST},
+    {"stp", TOUCHES_FIRST},
+    {"sprintf", TOUCHES_FIRST},
+    {"snprintf", TOUCHES_FIRST},
+    {"vsprintf", TOUCHES_FIRST},
+    {"vsnprintf", TOUCHES_FIRST},
+    {"__sprintf", TOUCHES_FIRST},
+    {"__snprintf", TOUCHES_FIRST},
+    {"__vsprintf", TOUCHES_FIRST},
+    {"__vsnprintf", TOUCHES_FIRST},
+    {"printf", TOUCHES_FIRST},
+    {"fprintf", TOUCHES_FIRST},
+    {"__printf", TOUCHES_FIRST},
+    {"__fprintf", TOUCHES_FIRST},
+    {"puts", TOUCHES_FIRST},
+    {"fputs", TOUCHES_FIRST},
+    {"pthread_mutex", TOUCHES_OBJECT},
+    {"pthread_rwlock", TOUCHES_OBJECT},
+    {"pthread_spin", TOUCHES_OBJECT},
+    {"pthread_cond", TOUCHES_OBJECT},
+    {"pthread_barrier", TOUCHES_OBJECT},
+    {"sem_", TOUCHES_OBJECT},
+    {"mtx_", TOUCHES_OBJECT},
+    {"cnd_", TOUCHES_OBJECT},
 };
 
 static enum certainty certainty_of(const char *function)
@@ -224,10 +255,11 @@ static enum certainty certainty_of(const char *function)
     return TOUCHES_PERHAPS;
 }
 
-static void note_certainty(struct rh_access *a, const char *function, bool is_measured)
+static void note_certainty(struct rh_access *a, const char *function, uint32_t arg,
+                           bool is_measured)
 {
     enum certainty certainty = certainty_of(function);
-    if (certainty == TOUCHES_PERHAPS)
+    if (certainty == TOUCHES_PERHAPS || (certainty == TOUCHES_OBJECT && arg > 0))
         a->flags |= RH_SITE_PARTIAL;
     else if (certainty == TOUCHES_FIRST && is_measured)
         a->flags |= RH_SITE_AT_MOST;
@@ -248,7 +280,7 @@ static struct rh_access make_library_access(struct rh_value *call, const struct 
         if (!e->bytes)
             a.flags |= RH_SITE_AT_LEAST;
     }
-    note_certainty(&a, call->callee->fn->name, measured);
+    note_certainty(&a, call->callee->fn->name, arg, measured);
     a.in_library = true;
     return a;
 }
@@ -399,8 +431,8 @@ static bool is_suppressed(const struct rh_config *config, const struct rh_access
 
 static void suppress(const struct rh_config *config, struct rh_accesses *accesses)
 {
-    if (!config || !(rh_config_has(config, RH_CONFIG_RACE) ||
-                     rh_config_has(config, RH_CONFIG_RACE_TOP)))
+    if (!config ||
+        !(rh_config_has(config, RH_CONFIG_RACE) || rh_config_has(config, RH_CONFIG_RACE_TOP)))
         return;
     rh_vec_each (struct rh_access, a, &accesses->all) {
         if (a->skip != RH_SKIP_COUNT || !is_suppressed(config, a))

@@ -225,7 +225,7 @@ static void test_thread_rows(void **state)
     expect("sigqueue", "keep arg2");
     expect("pthread_join", "w arg1 bytes8; join arg0; give arg1");
     expect("pthread_tryjoin_np", "w arg1 bytes8; give arg1");
-    expect("pthread_mutex_timedlock", "trylock arg0; r arg1 bytes16");
+    expect("pthread_mutex_timedlock", "r arg0 bytes40; trylock arg0; r arg1 bytes16");
     expect("__cxa_guard_acquire", "trylock arg0 success1");
     expect("pthread_rwlock_rdlock", "rlock arg0");
     expect("pthread_cond_timedwait", "wait arg1; r arg2 bytes16");

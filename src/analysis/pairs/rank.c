@@ -77,6 +77,7 @@ static bool updates(const struct rh_access *a)
     return false;
 }
 
+/* On every way: the description has the one with the fewest locks. */
 static bool is_locked(const struct rh_pairs_work *w, const struct class_info *c)
 {
     for (uint32_t f = 0; f < c->fact_count; f++) {
@@ -84,11 +85,11 @@ static bool is_locked(const struct rh_pairs_work *w, const struct class_info *c)
         for (uint32_t i = 0; i < ways->count; i++) {
             uint32_t count;
             rh_flow_locks(w->flow, ways->list[i].locks, &count);
-            if (count)
-                return true;
+            if (!count)
+                return false;
         }
     }
-    return false;
+    return c->fact_count > 0;
 }
 
 static bool waits(const struct rh_pairs *c, uint32_t klass)
