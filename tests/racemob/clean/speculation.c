@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data that is read only behind a flag, acquired before: a compiler that reads it anyway, and
- * throws away what it read, would make a race that is not in the source. */
+/* Data that is read only behind a flag, acquired before: a compiler that reads it anyway, and throws
+ * away what it read, would make a race that is not in the source. */
 #include "../program.h"
 #include <stdatomic.h>
 
