@@ -87,7 +87,7 @@ static const struct rt_detector *join(const struct rt_detector *sampler)
     both.thread_begin = sampler->thread_begin;
     both.thread_end = sampler->thread_end;
     both.after_fork = sampler->after_fork;
-    both.image = sampler->image;
+    both.functions = sampler->functions;
     if (sampler->finish)
         both.finish = sampler->finish;
     return &both;

@@ -397,6 +397,8 @@ static struct rt_image *enter(const struct newcomer *n)
         r->text_protection = n->text_protection;
         n->image->runtime = r;
         __atomic_store_n(&r->image, n->image, __ATOMIC_RELEASE);
+        if (rt_detector->functions)
+            rt_detector->functions(r);
         if (all_armed)
             arm(r, NULL, r->site_count, RT_KEYS_ALL, true);
     }

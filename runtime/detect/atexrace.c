@@ -118,6 +118,6 @@ const struct rt_detector rt_detector_atexrace = {
     .thread_begin = atexrace_thread_begin,
     .thread_end = atexrace_thread_end,
     .after_fork = atexrace_after_fork,
-    .image = rt_sampled_image,
+    .functions = rt_sampled_image,
     .finish = atexrace_finish,
 };

@@ -57,5 +57,5 @@ const struct rt_detector rt_detector_literace = {
     .thread_begin = literace_thread_begin,
     .thread_end = literace_thread_end,
     .after_fork = literace_after_fork,
-    .image = rt_sampled_image,
+    .functions = rt_sampled_image,
 };

@@ -77,7 +77,7 @@ bool rt_pairs_start(struct rh_pairs *pairs)
 
 void rt_pairs_name(uint32_t function, uint64_t fingerprint)
 {
-    if (function < RH_SAMPLED_FUNCTIONS)
+    if (fingerprints && function < RH_SAMPLED_FUNCTIONS)
         fingerprints[function] = fingerprint;
 }
 
