@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "campaign/earlier.h"
 #include "hive/focus.h"
 #include "store/sidecar_analysis.h"
 
@@ -211,7 +212,11 @@ static enum rh_status open_program(struct rh_process *p, const char *path)
     enum rh_status status = rh_sidecar_find(path, p->options.symbols, &program->sidecar_path);
     if (status == RH_OK)
         status = open_sidecar(program);
-    return status == RH_OK ? open_rest(p, program) : status;
+    if (status == RH_OK)
+        status = open_rest(p, program);
+    if (status == RH_OK && strcmp(p->options.detector, "atexrace") == 0 && !p->options.store)
+        status = rh_earlier_adopt(program->runs, program->store_path);
+    return status;
 }
 
 enum rh_status rh_process_open(const char *path, const struct rh_process_options *options,

@@ -9,6 +9,10 @@
  */
 #include "rounds.h"
 
+#ifndef WEIGHT
+#define WEIGHT 1 /* another one makes another f4 */
+#endif
+
 enum { ALONE = 30, BESIDE = 80 };
 
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
@@ -39,7 +43,7 @@ __attribute__((noinline)) static void f3(long j)
 __attribute__((noinline)) static void f4(long j)
 {
     pthread_mutex_lock(&n);
-    y += j; // RACE
+    y += j * WEIGHT; // RACE
     pthread_mutex_unlock(&n);
 }
 
