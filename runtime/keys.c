@@ -247,8 +247,9 @@ static bool suits_detector(const struct rt_image *r)
     if (!(r->image->counts[2] & RH_IMAGE_CHECKS) || (rt_detector && rt_detector->hook))
         return true;
     if (!atomic_exchange(&said, true))
-        rt_complain("built with --rh-profile=testing, for fasttrack, literace and atexrace; running idle", "",
-                    "");
+        rt_complain(
+            "built with --rh-profile=testing, for fasttrack, literace and atexrace; running idle",
+            "", "");
     return false;
 }
 

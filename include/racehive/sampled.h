@@ -26,8 +26,8 @@ enum { RH_SAMPLED_FUNCTIONS = 1 << 16 };
 /* Of a thread. The runtime exports a thread-local pointer to it, __rh_sampled; NULL: all calls of
  * the thread are watched. Other threads read `current` and may write the others. */
 struct rh_sampled {
-    _Atomic uint32_t current; /* function entered last; 0: none */
-    _Atomic uint32_t watched; /* function whose twin shall run; 0: none */
+    _Atomic uint32_t current;                   /* function entered last; 0: none */
+    _Atomic uint32_t watched;                   /* function whose twin shall run; 0: none */
     _Atomic int32_t left[RH_SAMPLED_FUNCTIONS]; /* calls that pass before the sampler is asked */
 };
 _Static_assert(offsetof(struct rh_sampled, watched) == 4, "entries and gates use these offsets");

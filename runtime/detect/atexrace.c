@@ -26,8 +26,7 @@ struct call {
 /* Its next gate leads to the twin, and its next call asks. */
 static void call_over(struct rt_sampled *other, uint32_t function)
 {
-    atomic_store_explicit(&other->shared.left[rh_sampled_index(function)], 0,
-                          memory_order_relaxed);
+    atomic_store_explicit(&other->shared.left[rh_sampled_index(function)], 0, memory_order_relaxed);
     atomic_store_explicit(&other->shared.watched, function, memory_order_relaxed);
 }
 

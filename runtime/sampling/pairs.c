@@ -14,7 +14,7 @@ enum {
 _Static_assert((1 << INDEX_BITS) >= 2 * RH_MAX_PAIRS, "half of it stays free");
 
 static struct rh_pairs *page;
-static _Atomic uint32_t *rows;  /* by the hash of two fingerprints: row of the page, plus 1 */
+static _Atomic uint32_t *rows; /* by the hash of two fingerprints: row of the page, plus 1 */
 static uint64_t *fingerprints; /* by the number of a function */
 
 static uint32_t mix(uint64_t a, uint64_t b, uint32_t bits)

@@ -5,9 +5,9 @@
  * How it works: each thread has a map of its own from the numbers of two functions to a count, so
  * that threads do not wait for one another. A pair that a thread meets for the first time is looked
  * up by the fingerprints of its functions in the pairs of the control page: there the controller
- * has entered what earlier runs have seen often (racehive/control.h), and there a new one is entered
- * at once, so that it is known even if the program is killed. The counts are added to the page when
- * a thread or the process ends.
+ * has entered what earlier runs have seen often (racehive/control.h), and there a new one is
+ * entered at once, so that it is known even if the program is killed. The counts are added to the
+ * page when a thread or the process ends.
  */
 #ifndef RH_RUNTIME_SAMPLING_PAIRS_H
 #define RH_RUNTIME_SAMPLING_PAIRS_H

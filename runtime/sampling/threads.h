@@ -39,8 +39,8 @@ RT_HIDDEN void rt_sampled_image(struct rt_image *image);
 
 /* Calls `visit` for threads other than `self` that are in some function: for 64 at most, and for
  * others the next time. */
-RT_HIDDEN void rt_sampled_each(struct rt_sampled *self,
-                               void (*visit)(struct rt_sampled *other, uint32_t function, void *arg),
-                               void *arg);
+RT_HIDDEN void
+rt_sampled_each(struct rt_sampled *self,
+                void (*visit)(struct rt_sampled *other, uint32_t function, void *arg), void *arg);
 
 #endif

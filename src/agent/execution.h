@@ -62,7 +62,7 @@ struct rh_execution_request {
     size_t image_count;
     const struct rh_execution_task *tasks;
     size_t task_count;
-    uint32_t part;             /* that the tasks are of */
+    uint32_t part;                    /* that the tasks are of */
     const struct rh_runs_pair *pairs; /* of functions that earlier runs have often seen at once */
     size_t pair_count;
     uint32_t longest_pause_us; /* a pause of this length that times out is exhausted */

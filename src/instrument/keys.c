@@ -31,8 +31,8 @@ struct inserter {
     enum rh_key_mode mode;
     const struct rh_keys_facts *facts;
     struct rh_keys_result *result;
-    uint32_t first;       /* key of the current function */
-    struct rh_twin *twin; /* its twin; NULL if it has none */
+    uint32_t first;             /* key of the current function */
+    struct rh_twin *twin;       /* its twin; NULL if it has none */
     RH_VEC(uint64_t) functions; /* fingerprints of those that have numbers */
     struct rh_strbuf text;
 };

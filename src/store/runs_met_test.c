@@ -293,7 +293,8 @@ static void pairs_of_one_execution(void **state)
     free(path);
 }
 
-/* Two runs that began with the same knowledge end one after the other: nothing of either is lost. */
+/* Two runs that began with the same knowledge end one after the other: nothing of either is lost.
+ */
 static void overlapping_executions(void **state)
 {
     char *path = rh_path_join(*state, "p.runs");
