@@ -14,9 +14,9 @@ __asm__(".pushsection " RH_NOTE_SECTION ",\"a\",@note\n"
         "\t.long 9, 4, 1\n"
         "\t.asciz \"Racehive\"\n"
         "\t.balign 4\n"
-        "\t.long 4\n"
+        "\t.long 5\n"
         "\t.popsection\n");
-_Static_assert(RH_IMAGE_VERSION == 4, "the note above repeats it");
+_Static_assert(RH_IMAGE_VERSION == 5, "the note above repeats it");
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -24,6 +24,7 @@ extern HIDDEN const struct rh_key_record __rh_keys[];
 extern HIDDEN const struct rh_site_record __rh_sites[];
 extern HIDDEN const uint32_t __rh_counts[];
 extern HIDDEN const uint32_t __rh_candidates[][2];
+extern HIDDEN const uint64_t __rh_functions[];
 /* Made by the linker when the image has at least one place. */
 extern HIDDEN __attribute__((weak)) const struct rh_key_place __start___rh_places[];
 extern HIDDEN __attribute__((weak)) const struct rh_key_place __stop___rh_places[];
@@ -48,7 +49,10 @@ HIDDEN struct rh_image __rh_image = {
     .candidates = __rh_candidates,
     .places_begin = __start___rh_places,
     .places_end = __stop___rh_places,
+    .functions = __rh_functions,
 };
+_Static_assert(offsetof(struct rh_image, function_base) == RH_IMAGE_FUNCTION_BASE,
+               "entries of functions add it");
 _Static_assert(offsetof(struct rh_image, hook) == 8, "thunk.S calls through it");
 _Static_assert(offsetof(struct rh_hook_frame, red_zone) == 15 * 8, "thunk.S pushes 15 words");
 

@@ -74,6 +74,25 @@ static void make_log_path_absolute(void)
     rt_options.log_path = whole;
 }
 
+/* A sampler and what it samples are one detector: what the former leaves out is the latter's. */
+static const struct rt_detector *join(const struct rt_detector *sampler)
+{
+    static struct rt_detector both;
+    if (!sampler->sampled)
+        return sampler;
+    both = *sampler->sampled;
+    both.sampled = sampler->sampled;
+    both.start = sampler->start;
+    both.hook = sampler->hook;
+    both.thread_begin = sampler->thread_begin;
+    both.thread_end = sampler->thread_end;
+    both.after_fork = sampler->after_fork;
+    both.functions = sampler->functions;
+    if (sampler->finish)
+        both.finish = sampler->finish;
+    return &both;
+}
+
 static void go_live(const struct rt_detector *detector)
 {
     rt_shared_open(rt_options.control, rt_options.pages);
@@ -109,7 +128,7 @@ static void start_with(char **environment)
     make_log_path_absolute();
     const struct rt_detector *detector = find_detector(rt_options.detector);
     if (detector)
-        go_live(detector);
+        go_live(join(detector));
 }
 
 void rt_start(void)

@@ -47,6 +47,17 @@ static uint8_t *place_flag(const struct rh_key_place *place)
     return (uint8_t *)((uintptr_t)&place->flag + (uintptr_t)(intptr_t)place->flag);
 }
 
+static uint32_t key_of(const struct rh_key_place *place)
+{
+    return place->key & ~RH_PLACE_ENTRY;
+}
+
+/* Entries of functions ask a sampler. */
+static bool is_wanted(const struct rh_key_place *place)
+{
+    return !(place->key & RH_PLACE_ENTRY) || (rt_detector && rt_detector->sampled);
+}
+
 /* --- writing to text --- */
 
 /* How text is written in this batch. */
@@ -131,8 +142,11 @@ static bool switch_key(struct writer *w, uint32_t key, bool on)
     bool is_gate = r->image->keys[key].kind == RH_KEY_GATE;
     bool good = true;
     atomic_fetch_add_explicit(&rt_key_switches, 1, memory_order_relaxed);
-    for (uint32_t i = r->place_first[key]; i < r->place_first[key + 1]; i++)
-        good &= switch_place(w, &r->image->places_begin[r->place_order[i]], is_gate, on);
+    for (uint32_t i = r->place_first[key]; i < r->place_first[key + 1]; i++) {
+        const struct rh_key_place *place = &r->image->places_begin[r->place_order[i]];
+        if (is_wanted(place))
+            good &= switch_place(w, place, is_gate, on);
+    }
     return good;
 }
 
@@ -180,12 +194,12 @@ static void count_places(struct rt_image *r)
 {
     const struct rh_key_place *places = r->image->places_begin;
     for (uint32_t i = 0; i < r->place_count; i++)
-        r->place_first[places[i].key + 1]++;
+        r->place_first[key_of(&places[i]) + 1]++;
     for (uint32_t k = 0; k < r->key_count; k++)
         r->place_first[k + 1] += r->place_first[k];
     uint32_t *fill = r->key_uses; /* all zero again when we are done */
     for (uint32_t i = 0; i < r->place_count; i++) {
-        uint32_t key = places[i].key;
+        uint32_t key = key_of(&places[i]);
         r->place_order[r->place_first[key] + fill[key]++] = i;
     }
     for (uint32_t k = 0; k < r->key_count; k++)
@@ -233,8 +247,9 @@ static bool suits_detector(const struct rt_image *r)
     if (!(r->image->counts[2] & RH_IMAGE_CHECKS) || (rt_detector && rt_detector->hook))
         return true;
     if (!atomic_exchange(&said, true))
-        rt_complain("built with --rh-profile=testing, for the detector fasttrack; running idle", "",
-                    "");
+        rt_complain(
+            "built with --rh-profile=testing, for fasttrack, literace and atexrace; running idle",
+            "", "");
     return false;
 }
 
@@ -383,6 +398,8 @@ static struct rt_image *enter(const struct newcomer *n)
         r->text_protection = n->text_protection;
         n->image->runtime = r;
         __atomic_store_n(&r->image, n->image, __ATOMIC_RELEASE);
+        if (rt_detector->functions)
+            rt_detector->functions(r);
         if (all_armed)
             arm(r, NULL, r->site_count, RT_KEYS_ALL, true);
     }

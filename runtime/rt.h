@@ -268,6 +268,11 @@ struct rt_detector {
     void (*serve)(void);
     /* Before a thread is created, in its creator, with signals blocked; not in a hook. */
     void (*creating)(void);
+    /* An image, the executable too, is about to be armed: its functions want numbers. */
+    void (*functions)(struct rt_image *image);
+    /* It samples this detector's accesses by function (racehive/sampled.h): the callbacks that
+     * it does not define are the other's, and those it defines call the other's (init.c). */
+    const struct rt_detector *sampled;
 };
 
 /* --- the process (init.c) --- */

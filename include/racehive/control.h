@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define RH_SHARED_MAGIC   0x52534852u /* "RHSR" */
-#define RH_SHARED_VERSION 8u
+#define RH_SHARED_VERSION 9u
 #define RH_MAX_TASKS      64u
 #define RH_RING_SIZE      1024u /* events; a power of two */
 #define RH_MAX_IMAGES     64u
@@ -40,6 +40,7 @@
 #define RH_MAX_FINDINGS   4096u
 #define RH_MAX_FRAMES     32u
 #define RH_MAX_LOCKS      8u
+#define RH_MAX_PAIRS      (1u << 14)
 
 /* A site of an image, by its number in the run. */
 struct rh_site_name {
@@ -267,6 +268,23 @@ struct rh_scout {
     _Atomic uint32_t collisions;          /* accesses that collided with one */
 };
 
+/* --- pairs of functions --- */
+
+/* Two functions that ran at the same time in two threads, by their fingerprints, the smaller one
+ * first. A run may have one several times. */
+struct rh_function_pair {
+    uint64_t first, second;
+    uint32_t known;        /* calls of earlier runs in which it was seen; by the controller */
+    _Atomic uint32_t seen; /* calls of this run; 0: not seen, or not complete */
+};
+
+/* The controller enters those it knows before the start; the run adds others. */
+struct rh_pairs {
+    _Atomic uint32_t count;
+    uint32_t reserved;
+    struct rh_function_pair at[RH_MAX_PAIRS];
+};
+
 /* --- the ways in and out --- */
 
 /* The controller writes tasks, then task_count, then adds one to `generation` and wakes it as a
@@ -355,6 +373,7 @@ enum rh_opaque {
     X(SHADOW, "accesses not kept, no shadow memory or its holder did not come back")               \
     X(SHADOW_DROPPED, "times that all earlier accesses were dropped, at the limit of memory")      \
     X(ORIGIN, "stacks of earlier accesses not kept, too many or no memory")                        \
+    X(PAIR, "pairs of functions not kept, too many")                                               \
     X(SHARED_CLOCK, "threads that share a clock with another, as more than 64 are alive")
 
 enum rh_loss {
@@ -385,6 +404,7 @@ struct rh_shared {
     struct rh_image_name images[RH_MAX_IMAGES];
     struct rh_ring ring;
     struct rh_scout scout;
+    struct rh_pairs pairs;
     struct rh_finding findings[RH_MAX_FINDINGS];
 };
 

@@ -30,6 +30,10 @@ enum rh_detector_profile { RH_NEEDS_PRODUCTION, RH_NEEDS_TESTING, RH_NEEDS_IFRIT
       "which candidate sites meet, with and without a common lock; for tests, without a budget")   \
     X(fasttrack, FIND, TESTING,                                                                    \
       "every race of the observed order, by vector clocks; for tests, without a budget")           \
+    X(literace, FIND, TESTING,                                                                     \
+      "fasttrack on a sample of calls: bursts of each function in each thread, ever fewer")        \
+    X(atexrace, FIND, TESTING,                                                                     \
+      "fasttrack on a sample of calls: pairs of functions at the same time, across runs")          \
     X(count, DIAGNOSE, PRODUCTION, "which sites ran, in which threads, how often")                 \
     X(trace, DIAGNOSE, PRODUCTION, "every access and synchronisation event, one line each")
 

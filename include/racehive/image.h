@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define RH_IMAGE_MAGIC   0x56494852u /* "RHIV" */
-#define RH_IMAGE_VERSION 4u
+#define RH_IMAGE_VERSION 5u
 /* The ELF note by which tools know an instrumented image. */
 #define RH_NOTE_SECTION ".note.racehive"
 
@@ -79,7 +79,7 @@ enum rh_key_kind {
 #define RH_NO_GATE 0xffffffffu
 
 struct rh_key_record {
-    uint32_t first_site;
+    uint32_t first_site; /* of a gate: its function's number in the image, from 1; 0: none */
     uint16_t site_count; /* 0 for gates */
     uint8_t kind;        /* enum rh_key_kind */
     uint8_t reserved;
@@ -87,11 +87,15 @@ struct rh_key_record {
 };
 _Static_assert(sizeof(struct rh_key_record) == 12, "packed for size");
 
+/* Or'ed to the key of a place: it stands at the entry of the gate's function, and asks a sampler
+ * (racehive/sampled.h). It is switched for detectors that sample alone. */
+#define RH_PLACE_ENTRY 0x80000000u
+
 /* Written by the assembly of the key itself; distances are from the field that holds them. */
 struct rh_key_place {
     int32_t code; /* to the key's first byte */
     int32_t flag; /* to the key's byte of data in flag mode; 0 in patch mode */
-    uint32_t key; /* number of the key in its image */
+    uint32_t key; /* number of the key in its image, perhaps with RH_PLACE_ENTRY */
 };
 _Static_assert(sizeof(struct rh_key_place) == 12, "the assembly emits three longs");
 
@@ -120,11 +124,16 @@ struct rh_image {
     void (*hook)(struct rh_image *image, struct rh_hook_frame *frame);
     const struct rh_key_record *keys;
     const struct rh_site_record *sites;
-    const uint32_t *counts; /* key count, site count, enum rh_image_flags, candidate count */
+    /* Key count, site count, enum rh_image_flags, candidate count, function count. */
+    const uint32_t *counts;
     /* The best candidates, as pairs of sites: for a run that nobody commands. */
     const uint32_t (*candidates)[2];
     const struct rh_key_place *places_begin, *places_end;
     void *runtime; /* the runtime's own record of this image */
+    /* Functions with a gate, by number less 1: what tells whether a function has changed. */
+    const uint64_t *functions;
+    uint32_t function_base; /* added to their numbers; set by the runtime */
 };
+#define RH_IMAGE_FUNCTION_BASE 80 /* offset of function_base, for assembly */
 
 #endif

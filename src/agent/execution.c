@@ -75,6 +75,15 @@ static void write_image(struct rh_shared *shared, uint32_t number,
     atomic_store(&row->state, RH_KEYED_KNOWN);
 }
 
+static void write_pairs(struct rh_pairs *pairs, const struct rh_runs_pair *known, size_t count)
+{
+    uint32_t written = count < RH_MAX_PAIRS ? (uint32_t)count : RH_MAX_PAIRS;
+    for (uint32_t i = 0; i < written; i++)
+        pairs->at[i] = (struct rh_function_pair){
+            .first = known[i].first, .second = known[i].second, .known = known[i].calls};
+    atomic_store(&pairs->count, written);
+}
+
 static void write_page(struct rh_execution *e, const struct rh_execution_request *request)
 {
     struct rh_control *control = &e->page.shared->control;
@@ -92,6 +101,7 @@ static void write_page(struct rh_execution *e, const struct rh_execution_request
             .second = task->second,
         };
     }
+    write_pairs(&e->page.shared->pairs, request->pairs, request->pair_count);
     control->task_count = (uint32_t)e->task_count;
     atomic_store(&control->generation, 1);
     e->page.shared->version = RH_SHARED_VERSION;
@@ -450,6 +460,18 @@ static bool saw_order(const struct rh_result *result, uint32_t seen)
            (seen & RH_SEEN_MEET && atomic_load(&result->learned));
 }
 
+static void read_pairs(const struct rh_execution *e, struct rh_execution_ending *ending)
+{
+    const struct rh_pairs *pairs = &e->page.shared->pairs;
+    uint32_t count = atomic_load(&pairs->count);
+    for (uint32_t i = 0; i < count && i < RH_MAX_PAIRS; i++) {
+        const struct rh_function_pair *pair = &pairs->at[i];
+        const struct rh_runs_pair seen = {pair->first, pair->second, atomic_load(&pair->seen)};
+        if (seen.calls)
+            rh_vec_push(&ending->pairs, seen);
+    }
+}
+
 static void read_answer(const struct rh_execution *e, size_t task, const struct rh_runs_end *end,
                         struct rh_runs_answer *answer)
 {
@@ -521,6 +543,7 @@ void rh_execution_finish(struct rh_execution *e, bool hung, struct rh_execution_
         e->namer.meet(e->namer.context, e->page.shared->keyed);
     read_findings(e, ending);
     read_sights(e, ending);
+    read_pairs(e, ending);
     read_answers(e, ending);
 }
 
@@ -534,6 +557,7 @@ void rh_execution_ending_release(struct rh_execution_ending *ending)
         rh_vec_free(&part->met);
         rh_vec_free(&part->ran);
     }
+    rh_vec_free(&ending->pairs);
 }
 
 void rh_execution_free(struct rh_execution *e)

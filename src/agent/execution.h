@@ -62,7 +62,9 @@ struct rh_execution_request {
     size_t image_count;
     const struct rh_execution_task *tasks;
     size_t task_count;
-    uint32_t part;             /* that the tasks are of */
+    uint32_t part;                    /* that the tasks are of */
+    const struct rh_runs_pair *pairs; /* of functions that earlier runs have often seen at once */
+    size_t pair_count;
     uint32_t longest_pause_us; /* a pause of this length that times out is exhausted */
     int input;                 /* its standard input; -1: the caller's */
     bool is_quiet;             /* its output goes nowhere */
@@ -83,6 +85,7 @@ struct rh_execution_part {
 struct rh_execution_ending {
     struct rh_runs_end end;
     struct rh_execution_part parts[RH_MAX_KEYED];
+    struct rh_runs_pair_vec pairs; /* of functions that ran at the same time; one may be twice */
     bool started; /* the runtime was there: the program is instrumented and not switched off */
 };
 

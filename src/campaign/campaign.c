@@ -181,9 +181,12 @@ static enum rh_status execute(struct campaign *c, struct job *job)
     const struct rh_assignment *a = &job->assignment;
     struct rh_execution_task tasks[RH_MAX_TASKS];
     const struct rh_execution_image *images;
-    size_t image_count;
+    const struct rh_runs_pair *pairs;
+    size_t image_count, pair_count;
     enum rh_status status =
         rh_process_describe(c->process, chance_of(job->run), &images, &image_count);
+    if (status == RH_OK)
+        status = rh_process_pairs(c->process, &pairs, &pair_count);
     if (status != RH_OK)
         return status;
     for (size_t i = 0; i < a->count; i++)
@@ -197,6 +200,8 @@ static enum rh_status execute(struct campaign *c, struct job *job)
         .tasks = tasks,
         .task_count = a->count,
         .part = (uint32_t)job->image,
+        .pairs = pairs,
+        .pair_count = pair_count,
         .longest_pause_us = o->longest_pause_us,
         .input = job->input,
         .is_quiet = c->is_many && c->started > 0 && !o->shows_output,

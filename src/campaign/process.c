@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "campaign/earlier.h"
 #include "hive/focus.h"
 #include "store/sidecar_analysis.h"
 
@@ -26,6 +27,7 @@ struct rh_process {
     struct rh_execution_image told[MOST];
     uint8_t wishes[RH_SCOUT_SITES];
     struct rh_image_name named[RH_MAX_IMAGES]; /* as a library's store keeps them */
+    struct rh_runs_pair_vec pairs;
 };
 
 /* --- opening --- */
@@ -210,7 +212,11 @@ static enum rh_status open_program(struct rh_process *p, const char *path)
     enum rh_status status = rh_sidecar_find(path, p->options.symbols, &program->sidecar_path);
     if (status == RH_OK)
         status = open_sidecar(program);
-    return status == RH_OK ? open_rest(p, program) : status;
+    if (status == RH_OK)
+        status = open_rest(p, program);
+    if (status == RH_OK && strcmp(p->options.detector, "atexrace") == 0 && !p->options.store)
+        status = rh_earlier_adopt(program->runs, program->store_path);
+    return status;
 }
 
 enum rh_status rh_process_open(const char *path, const struct rh_process_options *options,
@@ -240,6 +246,8 @@ void rh_process_close(struct rh_process *p)
         free(image->sidecar_path);
         free(image->store_path);
     }
+    if (p)
+        rh_vec_free(&p->pairs);
     free(p);
 }
 
@@ -329,6 +337,16 @@ struct rh_execution_task rh_process_task(const struct rh_process *p, size_t imag
         .second = name_in_run(p, image, task->candidate.second),
         .skip = skip,
     };
+}
+
+enum rh_status rh_process_pairs(struct rh_process *p, const struct rh_runs_pair **pairs,
+                                size_t *count)
+{
+    p->pairs.len = 0;
+    enum rh_status status = rh_runs_list_pairs(p->images[0].runs, &p->pairs, NULL);
+    *pairs = p->pairs.data;
+    *count = p->pairs.len;
+    return status;
 }
 
 /* --- after a run --- */
@@ -521,6 +539,8 @@ enum rh_status rh_process_keep(struct rh_process *p, size_t subject, uint64_t ru
             status = keep_part(image, number, i == subject ? assignment : &nothing,
                                &ending->parts[i], &ending->end);
     }
+    if (status == RH_OK)
+        status = rh_runs_add_pairs(p->images[0].runs, ending->pairs.data, ending->pairs.len);
     return status == RH_OK ? note_loaded(p, program_run) : status;
 }
 

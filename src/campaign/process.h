@@ -73,6 +73,11 @@ enum rh_status rh_process_describe(struct rh_process *process, uint64_t chance,
 struct rh_execution_task rh_process_task(const struct rh_process *process, size_t image,
                                          const struct rh_runs_task *task, uint32_t skip);
 
+/* The pairs of functions that earlier runs have often seen at the same time. Lives until the next
+ * call. */
+enum rh_status rh_process_pairs(struct rh_process *process, const struct rh_runs_pair **pairs,
+                                size_t *count);
+
 /* Names the sites of the run that ends next. Parts are positions of images. */
 struct rh_execution_namer rh_process_namer(struct rh_process *process);
 

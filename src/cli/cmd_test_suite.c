@@ -27,7 +27,9 @@ static enum rh_status check_options(const struct options *o)
     for (size_t i = 0; i < RH_DETECTOR_COUNT; i++)
         if (rh_detectors[i].work == RH_WORK_FIND && strcmp(rh_detectors[i].name, o->detector) == 0)
             return RH_OK;
-    return rh_fail(RH_ERR_USAGE, "no detector '%s' for test suites in this version; use fasttrack",
+    return rh_fail(RH_ERR_USAGE,
+                   "no detector '%s' for test suites in this version; use fasttrack, literace or "
+                   "atexrace",
                    o->detector);
 }
 
@@ -160,7 +162,8 @@ enum rh_status rh_cmd_test(int argc, char **argv)
 {
     struct options options = {.detector = "fasttrack", .exitcode = UINT64_MAX};
     const struct rh_option table[] = {
-        RH_OPTION_STRING("detector", &options.detector, "NAME", "fasttrack (default)"),
+        RH_OPTION_STRING("detector", &options.detector, "NAME",
+                         "fasttrack (default), literace or atexrace"),
         RH_OPTION_STRING("store", &options.store, "PATH",
                          "keep the results in PATH instead of the user's data folder"),
         RH_OPTION_STRING("json", &options.json, "FILE", "write the report as JSON to FILE"),
@@ -171,9 +174,10 @@ enum rh_status rh_cmd_test(int argc, char **argv)
     const struct rh_command command = {
         .name = "racehive test",
         .synopsis = "[OPTIONS] -- COMMAND...",
-        .summary = "Runs COMMAND, such as a test suite, with a detector in every process of it that "
-                   "was\nbuilt with racehive-cc --rh-profile=testing, and reports all races at the "
-                   "end.",
+        .summary =
+            "Runs COMMAND, such as a test suite, with a detector in every process of it that "
+            "was\nbuilt with racehive-cc --rh-profile=testing, and reports all races at the "
+            "end.",
         .examples = "  racehive test -- make check\n"
                     "  racehive test --json=races.json -- ./run-tests --fast",
         .options = table,

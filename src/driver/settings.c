@@ -152,7 +152,8 @@ struct setting {
 
 static const struct setting table[] = {
     {"profile", "RACEHIVE_PROFILE", "NAME", set_profile, rh_settings_profile,
-     "production (keys at candidate sites, the default), testing (checks there, for fasttrack) or "
+     "production (keys at candidate sites, the default), testing (checks, for fasttrack and its "
+     "like) or "
      "off (plain clang)"},
     {"config", "RACEHIVE_CONFIG", "FILE", set_config, get_config,
      "file of suppressions and thread entry points"},

@@ -272,7 +272,8 @@ static struct rh_block *block_before_keys(const struct planner *p)
     return at;
 }
 
-static void plan(struct planner *p)
+/* `always`: at the entry, where a sampler decides on the call. */
+static void plan(struct planner *p, bool always)
 {
     const struct rh_cfg *cfg = p->cfg;
     for (size_t i = 0; i < p->key_count; i++)
@@ -284,8 +285,8 @@ static void plan(struct planner *p)
     gate_exits(p);
     if (rh_cfg_irreducible(cfg))
         gate_odd_cycles(p, cfg->fn->block_count);
-    struct rh_block *first = block_before_keys(p);
-    if (first)
+    struct rh_block *first = always ? cfg->fn->blocks[0] : block_before_keys(p);
+    if (first && has_room(first))
         add_gate(p, first);
 }
 
@@ -302,7 +303,7 @@ uint32_t rh_gates_plan(const struct rh_cfg *cfg, struct rh_block *const *keyed, 
         .out = out,
     };
     if (wants_twin(&p, always))
-        plan(&p);
+        plan(&p, always);
     free(p.holds_keys);
     free(p.covered);
     free(p.taken);

@@ -35,7 +35,7 @@ bool rh_gates_is_tight(const struct rh_loop *loop);
 /* Plans for a function with keys in these blocks, one for each key. Fills `out`, which has room for
  * all blocks of the function, with those that get a gate, and returns how many; 0 if the function
  * needs no twin: a single key is as cheap as a gate, unless it stands in a tight loop. `always`:
- * with one key, too. */
+ * with one key too, and at the entry: for the testing profile. */
 uint32_t rh_gates_plan(const struct rh_cfg *cfg, struct rh_block *const *keyed, size_t count,
                        bool always, struct rh_block **out);
 

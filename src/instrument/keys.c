@@ -8,7 +8,9 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "instrument/checks.h"
+#include "instrument/entries.h"
 #include "ir/rewrite/rewrite.h"
 
 /* The flags are all a key may change: test and cmp set them, and so may the hook. */
@@ -29,8 +31,9 @@ struct inserter {
     enum rh_key_mode mode;
     const struct rh_keys_facts *facts;
     struct rh_keys_result *result;
-    uint32_t first;       /* key of the current function */
-    struct rh_twin *twin; /* its twin; NULL if it has none */
+    uint32_t first;             /* key of the current function */
+    struct rh_twin *twin;       /* its twin; NULL if it has none */
+    RH_VEC(uint64_t) functions; /* fingerprints of those that have numbers */
     struct rh_strbuf text;
 };
 
@@ -73,10 +76,8 @@ static void add_place(struct inserter *in, uint32_t key, const struct rh_functio
                    flag ? ".Lrh_flag${:uid}-." : "0", key);
 }
 
-/* The stub: see runtime/arch/x86_64/thunk.S for what it leaves on the stack. Each function has a
- * cold section of its own, so that the linker can drop both together. */
-static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum address_form form,
-                     bool sized)
+/* A stub's code: see runtime/arch/x86_64/thunk.S for what it leaves on the stack. */
+static void add_hook_call(struct inserter *in, uint32_t key, enum address_form form, bool sized)
 {
     static const char *const addresses[] = {
         [ADDRESS_MEMORY] = "leaq $0,%rdi",
@@ -85,8 +86,6 @@ static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum addres
         [ADDRESS_CHECKED] = "movq %r9,%rdi",
     };
     rh_strbuf_addf(&in->text,
-                   "\t.pushsection .rh_cold,\"ax\",@progbits,unique,%u\n"
-                   ".Lrh_stub${:uid}:\n"
                    "\tleaq -128(%%rsp),%%rsp\n"
                    "\tpushq $$%u\n"
                    "\tpushq %s\n"
@@ -95,9 +94,28 @@ static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum addres
                    "\tcall __rh_thunk\n"
                    "\tpopq %%rdi\n"
                    "\tleaq 144(%%rsp),%%rsp\n"
-                   "\tjmp .Lrh_back${:uid}\n"
-                   "\t.popsection\n",
-                   fn, key, sized ? "$1" : "$$0", addresses[form]);
+                   "\tjmp .Lrh_back${:uid}\n",
+                   key, sized ? "$1" : "$$0", addresses[form]);
+}
+
+/* Each function has a cold section of its own, so that the linker can drop both together. */
+static void begin_cold(struct inserter *in, uint32_t fn)
+{
+    rh_strbuf_addf(&in->text, "\t.pushsection .rh_cold,\"ax\",@progbits,unique,%u\n", fn);
+}
+
+static void end_cold(struct inserter *in)
+{
+    rh_strbuf_add(&in->text, "\t.popsection\n");
+}
+
+static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum address_form form,
+                     bool sized)
+{
+    begin_cold(in, fn);
+    rh_strbuf_add(&in->text, ".Lrh_stub${:uid}:\n");
+    add_hook_call(in, key, form, sized);
+    end_cold(in);
 }
 
 /* --- keys before and after accesses --- */
@@ -269,15 +287,50 @@ static enum rh_status finish_function(struct inserter *in, uint32_t end)
     return status;
 }
 
+/* The text of a gate. In the testing profile the function has a number from then on, whether or not
+ * it can have a twin. */
+static void make_gate(struct inserter *in, uint32_t number)
+{
+    const struct rh_function *fn = in->sites->keys.data[number].fn;
+    rh_strbuf_reset(&in->text);
+    if (in->facts->has_checks) {
+        rh_vec_push(&in->functions, rh_entry_fingerprint(fn));
+        add_switch(in, ".Lrh_ask${:uid}");
+        begin_cold(in, fn->id);
+        rh_entry_add_gate(&in->text, (uint32_t)in->functions.len, in->facts->has_runtime);
+        end_cold(in);
+    } else {
+        add_switch(in, "${0:l}");
+    }
+    add_place(in, number, fn);
+}
+
+/* Where each call asks the sampler. */
+static enum rh_status insert_entry(struct inserter *in, uint32_t gate)
+{
+    const struct rh_function *fn = in->sites->keys.data[gate].fn;
+    rh_strbuf_reset(&in->text);
+    add_switch(in, ".Lrh_ask${:uid}");
+    begin_cold(in, fn->id);
+    rh_entry_add(&in->text, (uint32_t)in->functions.len, in->facts->has_runtime);
+    add_hook_call(in, gate, ADDRESS_NONE, false);
+    end_cold(in);
+    add_place(in, gate | RH_PLACE_ENTRY, fn);
+    return rh_rewrite_insert_asm(in->module, rh_twin_entry(in->twin), false,
+                                 rh_strbuf_text(&in->text), CLOBBERS "," RH_ENTRY_CLOBBERS, NULL,
+                                 0);
+}
+
 static enum rh_status insert_gate(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
-    rh_strbuf_reset(&in->text);
-    add_switch(in, "${0:l}");
-    add_place(in, number, key->fn);
-    enum rh_status status =
-        rh_rewrite_twin_begin(in->module, key->fn, key->blocks, key->block_count,
-                              rh_strbuf_text(&in->text), GATE_CONSTRAINTS, &in->twin);
+    bool has_checks = in->facts->has_checks;
+    make_gate(in, number);
+    enum rh_status status = rh_rewrite_twin_begin(
+        in->module, key->fn, key->blocks, key->block_count, rh_strbuf_text(&in->text),
+        has_checks ? GATE_CONSTRAINTS "," RH_ENTRY_CLOBBERS : GATE_CONSTRAINTS, &in->twin);
+    if (status == RH_OK && has_checks)
+        status = insert_entry(in, number);
     if (status == RH_ERR_UNSUPPORTED) {
         in->result->functions_refused++;
         return RH_OK;
@@ -294,7 +347,7 @@ static void fill_record(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
     in->result->records[number] = (struct rh_key_record){
-        .first_site = key->first_site,
+        .first_site = key->kind == RH_KEY_GATE ? (uint32_t)in->functions.len : key->first_site,
         .site_count = (uint16_t)key->site_count,
         .kind = key->kind,
         .gate = in->twin ? key->gate : RH_NO_GATE,
@@ -305,7 +358,9 @@ static enum rh_status add_tables(struct inserter *in)
 {
     size_t sites = in->sites->keyed, keys = in->sites->keys.len;
     const struct rh_keys_facts *facts = in->facts;
-    uint32_t counts[4] = {(uint32_t)keys, (uint32_t)sites, facts->flags, facts->candidate_count};
+    size_t functions = in->functions.len;
+    const uint32_t counts[] = {(uint32_t)keys, (uint32_t)sites, facts->flags,
+                               facts->candidate_count, (uint32_t)functions};
     static const uint32_t none[1][2];
     struct rh_site_record *records = rh_calloc(sites + 1, sizeof *records);
     for (size_t i = 0; i < sites; i++)
@@ -320,11 +375,13 @@ static enum rh_status add_tables(struct inserter *in)
         {"__rh_counts", counts, sizeof counts},
         {"__rh_candidates", facts->candidate_count ? facts->candidates : none,
          facts->candidate_count ? facts->candidate_count * sizeof none[0] : sizeof none},
+        {"__rh_functions", functions ? (const void *)in->functions.data : none,
+         functions ? functions * sizeof(uint64_t) : sizeof none},
     };
     enum rh_status status = RH_OK;
     for (size_t i = 0; status == RH_OK && i < sizeof tables / sizeof tables[0]; i++)
         status = rh_rewrite_add_data(in->module, tables[i].name, NULL, tables[i].bytes,
-                                     tables[i].size, 4, true);
+                                     tables[i].size, 8, true);
     free(records);
     return status;
 }
@@ -372,6 +429,7 @@ enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
     result->records = rh_calloc(sites->keys.len + 1, sizeof *result->records);
     enum rh_status status = insert_all(&in);
     rh_strbuf_release(&in.text);
+    rh_vec_free(&in.functions);
     return status;
 }
 

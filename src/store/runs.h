@@ -91,6 +91,14 @@
  *       why_not            text      why it has none: it has no sidecar; "" if it has
  *       runs               integer   completed runs of this program that loaded it
  *       last_run           integer   runs.number of the last one
+ *     pairs      functions that ran at the same time in two threads in the last execution that had
+ *                any; without rowid
+ *       first, second      integer   their fingerprints, 64 bits; primary key
+ *       calls              integer   in which they were seen, in all executions of the streak
+ *       last               integer   the number of that execution, as sampled counts them
+ *       streak             integer   executions in a row that have seen it
+ *     sampled    one row
+ *       executions         integer   that have seen pairs, in the order in which they ended
  *     totals     one row, which follows from runs: struct rh_runs_totals
  *       runs, crashed, hung, opaque, wall_ns, hook_ns, pause_ns   integer
  *     losses     what the runs could not do or keep; without rowid
@@ -108,7 +116,7 @@
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 8
+#define RH_RUNS_VERSION 9
 
 /* Findings that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
@@ -297,6 +305,32 @@ struct rh_runs_met_totals {
     uint64_t unordered; /* that nothing ordered, at least once */
 };
 enum rh_status rh_runs_count_met(struct rh_runs *runs, struct rh_runs_met_totals *totals);
+
+/* --- pairs of functions --- */
+
+/* Two functions, by their fingerprints, that ran at the same time in so many calls. */
+struct rh_runs_pair {
+    uint64_t first, second;
+    uint32_t calls;
+};
+struct rh_runs_pair_vec RH_VEC_BODY(struct rh_runs_pair);
+
+/* A pair is frequent if so many executions in a row have seen it. */
+enum { RH_RUNS_FREQUENT = 2 };
+
+/* Adds what an execution has seen, and drops the pairs that it has not seen: so the table does not
+ * grow with the number of executions. Executions that overlap in time count in the order in which
+ * they end, and each adds its own calls. One without pairs does not count. */
+enum rh_status rh_runs_add_pairs(struct rh_runs *runs, const struct rh_runs_pair *pairs,
+                                 size_t count);
+/* Takes over the frequent pairs of another build. Those of functions that have changed since are
+ * dropped by the first execution, which cannot see them. */
+enum rh_status rh_runs_adopt_pairs(struct rh_runs *runs, const struct rh_runs_pair *pairs,
+                                   size_t count);
+/* Those that are frequent, appended, by rising fingerprints as signed numbers. `executions` may be
+ * NULL. */
+enum rh_status rh_runs_list_pairs(struct rh_runs *runs, struct rh_runs_pair_vec *pairs,
+                                  uint64_t *executions);
 
 /* --- libraries --- */
 

@@ -130,6 +130,14 @@ enum rh_runs_flag {
     X(ADD_SITE, "INSERT INTO sites VALUES (?, 1, ?) ON CONFLICT (number) DO UPDATE SET"            \
                 " runs = sites.runs + 1, in_threads = sites.in_threads + excluded.in_threads")     \
     X(SITES, "SELECT number, runs, in_threads FROM sites ORDER BY number")                         \
+    X(COUNT_EXECUTION, "UPDATE sampled SET executions = executions + 1")                           \
+    X(EXECUTIONS, "SELECT executions FROM sampled")                                                \
+    X(ADD_PAIR, "INSERT INTO pairs VALUES (?, ?, ?, ?, ?) ON CONFLICT (first, second) DO UPDATE"   \
+                " SET calls = pairs.calls + excluded.calls, last = excluded.last,"                 \
+                " streak = pairs.streak"                                                           \
+                " + CASE WHEN pairs.last < excluded.last THEN 1 ELSE 0 END")                       \
+    X(DROP_PAIRS, "DELETE FROM pairs WHERE last < ?")                                              \
+    X(PAIRS, "SELECT first, second, calls FROM pairs WHERE streak >= ? ORDER BY first, second")    \
     X(ENTER_LIBRARY, "INSERT INTO libraries VALUES (?, ?, ?, ?, ?, ?, 0, 0)"                       \
                      " ON CONFLICT (build_id) DO UPDATE SET name = excluded.name,"                 \
                      " path = excluded.path, store = excluded.store,"                              \

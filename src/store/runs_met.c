@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What runs showed beside their tasks, summed over all completed ones: which pairs of sites met,
- * which sites ran, and which libraries took part. */
+ * which sites ran, which pairs of functions ran at once, and which libraries took part. */
 #include "store/runs_internal.h"
 
 /* --- adding a run --- */
@@ -107,6 +107,98 @@ enum rh_status rh_runs_count_met(struct rh_runs *runs, struct rh_runs_met_totals
                              rh_db_take(row, 1, RH_DB_LIMIT64, &totals->unlocked) &&
                              rh_db_take(row, 2, RH_DB_LIMIT64, &totals->unordered)))
         status = rh_db_fail_damaged(runs->db, "met");
+    rh_db_reset(row);
+    return status;
+}
+
+/* --- pairs of functions --- */
+
+static enum rh_status count_executions(struct rh_runs *runs, uint64_t *count)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_EXECUTIONS];
+    bool more;
+    enum rh_status status = rh_db_step(row, &more);
+    if (status == RH_OK && !(more && rh_db_take(row, 0, RH_DB_LIMIT64, count)))
+        status = rh_db_fail_damaged(runs->db, "sampled");
+    rh_db_reset(row);
+    return status;
+}
+
+static enum rh_status enter_pairs(struct rh_runs *runs, const struct rh_runs_pair *pairs,
+                                  size_t count, uint64_t execution, int streak)
+{
+    enum rh_status status = RH_OK;
+    for (size_t i = 0; i < count && status == RH_OK; i++)
+        status = RH_RUNS_CHANGE(runs, ADD_PAIR, rh_db_int((int64_t)pairs[i].first),
+                                rh_db_int((int64_t)pairs[i].second), rh_db_int(pairs[i].calls),
+                                rh_db_int((int64_t)execution), rh_db_int(streak));
+    return status;
+}
+
+enum rh_status rh_runs_add_pairs(struct rh_runs *runs, const struct rh_runs_pair *pairs,
+                                 size_t count)
+{
+    uint64_t execution = 0;
+    if (count == 0)
+        return RH_OK;
+    enum rh_status status = rh_db_begin(runs->db, true);
+    if (status != RH_OK)
+        return status;
+    status = rh_db_change(runs->statements[RH_RUNS_COUNT_EXECUTION], NULL, 0);
+    if (status == RH_OK)
+        status = count_executions(runs, &execution);
+    if (status == RH_OK)
+        status = enter_pairs(runs, pairs, count, execution, 1);
+    if (status == RH_OK)
+        status = RH_RUNS_CHANGE(runs, DROP_PAIRS, rh_db_int((int64_t)execution));
+    return rh_db_end(runs->db, status);
+}
+
+enum rh_status rh_runs_adopt_pairs(struct rh_runs *runs, const struct rh_runs_pair *pairs,
+                                   size_t count)
+{
+    uint64_t execution = 0;
+    enum rh_status status = rh_db_begin(runs->db, true);
+    if (status != RH_OK)
+        return status;
+    status = count_executions(runs, &execution);
+    if (status == RH_OK)
+        status = enter_pairs(runs, pairs, count, execution, RH_RUNS_FREQUENT);
+    return rh_db_end(runs->db, status);
+}
+
+static bool take_next_pair(const struct rh_db_statement *row, struct rh_runs_pair_vec *list,
+                           size_t from)
+{
+    uint64_t calls;
+    struct rh_runs_pair pair = {.first = (uint64_t)rh_db_column(row, 0).number,
+                                .second = (uint64_t)rh_db_column(row, 1).number};
+    if (!rh_db_take(row, 2, RH_DB_LIMIT64, &calls))
+        return false;
+    pair.calls = calls < UINT32_MAX ? (uint32_t)calls : UINT32_MAX;
+    const struct rh_runs_pair *last = list->len > from ? &rh_vec_last(list) : NULL;
+    if (last && ((int64_t)last->first > (int64_t)pair.first ||
+                 (last->first == pair.first && (int64_t)last->second >= (int64_t)pair.second)))
+        return false;
+    rh_vec_push(list, pair);
+    return true;
+}
+
+enum rh_status rh_runs_list_pairs(struct rh_runs *runs, struct rh_runs_pair_vec *list,
+                                  uint64_t *executions)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_PAIRS];
+    size_t from = list->len;
+    uint64_t count;
+    bool more;
+    enum rh_status status = count_executions(runs, &count);
+    if (executions)
+        *executions = count;
+    if (status == RH_OK)
+        status = RH_RUNS_FIND(runs, PAIRS, &more, rh_db_int(RH_RUNS_FREQUENT));
+    while (status == RH_OK && more)
+        status = take_next_pair(row, list, from) ? rh_db_step(row, &more)
+                                                 : rh_db_fail_damaged(runs->db, "pairs");
     rh_db_reset(row);
     return status;
 }

@@ -139,7 +139,8 @@ static void a_store_without_them_gets_them(void **state)
     struct rh_runs *runs = open_store(path);
     run_once(runs, low, &(struct rh_runs_answer){.outcome = RH_OUTCOME_NO_RACE});
     rh_runs_close(runs);
-    run_sql(path, "DROP TABLE met; DROP TABLE sites; DROP TABLE libraries;"
+    run_sql(path, "DROP TABLE met; DROP TABLE sites; DROP TABLE libraries; DROP TABLE pairs;"
+                  "DROP TABLE sampled;"
                   "ALTER TABLE candidates DROP COLUMN with_primary;"
                   "ALTER TABLE candidates DROP COLUMN crashes_primary;"
                   "ALTER TABLE candidates DROP COLUMN hangs_primary;"
@@ -235,6 +236,95 @@ static void damage_is_told(void **state)
     }
 }
 
+/* --- pairs of functions --- */
+
+static const struct rh_runs_pair pair_a = {3, high, 10}, pair_b = {high, high, 20},
+                                 pair_c = {5, 7, 30};
+
+static void assert_pairs(struct rh_runs *runs, const struct rh_runs_pair *expected, size_t count)
+{
+    struct rh_runs_pair_vec pairs = RH_VEC_INIT;
+    assert_status(RH_OK, rh_runs_list_pairs(runs, &pairs, NULL));
+    assert_int_equal(pairs.len, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(pairs.data[i].first == expected[i].first);
+        assert_true(pairs.data[i].second == expected[i].second);
+        assert_int_equal(pairs.data[i].calls, expected[i].calls);
+    }
+    rh_vec_free(&pairs);
+}
+
+static void see(struct rh_runs *runs, const struct rh_runs_pair *pairs, size_t count)
+{
+    assert_status(RH_OK, rh_runs_add_pairs(runs, pairs, count));
+}
+
+/* Two executions in a row make a pair frequent; one that does not see it makes it unknown. */
+static void frequent_pairs(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    see(runs, (struct rh_runs_pair[]){pair_a, pair_c}, 2);
+    assert_pairs(runs, NULL, 0);
+    see(runs, (struct rh_runs_pair[]){pair_a, pair_b, pair_c}, 3);
+    assert_pairs(runs, (struct rh_runs_pair[]){{3, high, 20}, {5, 7, 60}}, 2);
+    see(runs, NULL, 0); /* no pairs, no execution */
+    see(runs, (struct rh_runs_pair[]){pair_a, pair_b}, 2);
+    assert_pairs(runs, (struct rh_runs_pair[]){{high, high, 40}, {3, high, 30}}, 2);
+    see(runs, (struct rh_runs_pair[]){pair_a, pair_b, pair_c}, 3);
+    assert_pairs(runs, (struct rh_runs_pair[]){{high, high, 60}, {3, high, 40}}, 2);
+    rh_runs_close(runs);
+    runs = open_store(path);
+    assert_pairs(runs, (struct rh_runs_pair[]){{high, high, 60}, {3, high, 40}}, 2);
+    rh_runs_close(runs);
+    free(path);
+}
+
+/* The processes of one execution may see the same pair: that is one execution. */
+static void pairs_of_one_execution(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    see(runs, (struct rh_runs_pair[]){pair_a, pair_a, pair_c, pair_a}, 4);
+    assert_pairs(runs, NULL, 0);
+    see(runs, &pair_a, 1);
+    assert_pairs(runs, (struct rh_runs_pair[]){{3, high, 40}}, 1);
+    rh_runs_close(runs);
+    free(path);
+}
+
+/* Two runs that began with the same knowledge end one after the other: nothing of either is lost.
+ */
+static void overlapping_executions(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *first = open_store(path), *second = open_store(path);
+    see(first, &pair_a, 1);
+    see(second, &pair_a, 1);
+    assert_pairs(first, (struct rh_runs_pair[]){{3, high, 20}}, 1);
+    assert_pairs(second, (struct rh_runs_pair[]){{3, high, 20}}, 1);
+    see(second, (struct rh_runs_pair[]){pair_a, pair_b}, 2);
+    see(first, (struct rh_runs_pair[]){pair_a, pair_b}, 2);
+    assert_pairs(first, (struct rh_runs_pair[]){{high, high, 40}, {3, high, 40}}, 2);
+    rh_runs_close(first);
+    rh_runs_close(second);
+    free(path);
+}
+
+/* Of a changed build the first execution sees the functions that have not changed. */
+static void pairs_of_another_build(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    assert_status(RH_OK,
+                  rh_runs_adopt_pairs(runs, (struct rh_runs_pair[]){pair_a, pair_b, pair_c}, 3));
+    assert_pairs(runs, (struct rh_runs_pair[]){pair_b, pair_a, pair_c}, 3);
+    see(runs, (struct rh_runs_pair[]){pair_a, {3, 4, 1}}, 2);
+    assert_pairs(runs, (struct rh_runs_pair[]){{3, high, 20}}, 1);
+    rh_runs_close(runs);
+    free(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +336,10 @@ int main(void)
         SCRATCH_TEST(libraries_are_known_by_build_id),
         SCRATCH_TEST(there_is_an_end_of_libraries),
         SCRATCH_TEST(damage_is_told),
+        SCRATCH_TEST(frequent_pairs),
+        SCRATCH_TEST(pairs_of_one_execution),
+        SCRATCH_TEST(overlapping_executions),
+        SCRATCH_TEST(pairs_of_another_build),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,13 +207,21 @@ static const char library_table[] =
     "CREATE TABLE libraries (number {id}, build_id TEXT UNIQUE, name TEXT, path TEXT, store TEXT,"
     " why_not TEXT, runs {number}, last_run {number});";
 
+/* --- version 9: pairs of functions that ran at the same time --- */
+
+static const char pair_tables[] =
+    "CREATE TABLE pairs (first {number}, second {number}, calls {number}, last {number},"
+    " streak {number}, PRIMARY KEY (first, second)) {clustered};"
+    "CREATE TABLE sampled (executions {number});"
+    "INSERT INTO sampled VALUES (0);";
+
 /* --- all versions --- */
 
 static const struct rh_db_migration steps[] = {
     {.define = first_tables},  {.define = finding_tables, .convert = convert_races},
     {.define = loss_tables},   {.define = sight_tables},
     {.define = end_columns},   {.define = hint_column},
-    {.define = library_table},
+    {.define = library_table}, {.define = pair_tables},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof steps[0], OLDEST = 2 };

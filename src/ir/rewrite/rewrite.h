@@ -69,6 +69,9 @@ enum rh_status rh_rewrite_twin_begin(struct rh_module *m, struct rh_function *fn
 void *rh_twin_of(const struct rh_twin *twin, const struct rh_value *value);
 /* The same of a block. */
 void *rh_twin_of_block(const struct rh_twin *twin, const struct rh_block *block);
+/* The end of what both bodies share at the entry of the function: each call passes it first, and
+ * assembly may be inserted before it. */
+void *rh_twin_entry(const struct rh_twin *twin);
 /* Ends the work on a twin and releases `twin`. */
 void rh_rewrite_twin_finish(struct rh_twin *twin);
 /* Gives a loop of a finished twin a copy without the assembly that rh_rewrite_insert_asm has put

@@ -484,6 +484,11 @@ void *rh_twin_of_block(const struct rh_twin *twin, const struct rh_block *block)
     return block_copy(twin, block->handle);
 }
 
+void *rh_twin_entry(const struct rh_twin *twin)
+{
+    return LLVMGetBasicBlockTerminator(LLVMGetFirstBasicBlock(twin->function));
+}
+
 /* --- the end --- */
 
 /* Where a debug value is said: the values of the twin, and a block of it. */
