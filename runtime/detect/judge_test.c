@@ -67,13 +67,14 @@ uint32_t rt_meetings_note(struct rt_meetings *c, enum rt_side side, enum rt_side
     return 0;
 }
 
-/* --- a budget without end --- */
+/* --- a budget that pays for pauses up to a length --- */
+
+static uint64_t longest_pause_ns;
 
 bool rt_budget_pause_begin(uint64_t ns, int64_t *until_ns)
 {
     *until_ns = INT64_MAX;
-    (void)ns;
-    return true;
+    return ns <= longest_pause_ns;
 }
 
 void rt_budget_pause_end(void)
@@ -262,6 +263,7 @@ static int set_up_steering(void **state)
 {
     (void)state;
     rt_options.steer = true;
+    longest_pause_ns = UINT64_MAX;
     return set_up(&rt_detector_racemob, RH_STAGE_STEER);
 }
 
@@ -395,6 +397,21 @@ static void test_two_are_paused_before_an_atomic(void **state)
     pthread_join(second, NULL);
 }
 
+/* A pause that the budget cannot pay for in full is a shorter one, not none: 200 ms with a head
+ * start are more than a run of less than ten seconds has. */
+static void test_pause_is_what_the_budget_pays_for(void **state)
+{
+    (void)state;
+    longest_pause_ns = 200000000;
+    plan.tasks[0].task.pause_us = 200000;
+    pthread_t writer = start_paused(1);
+    before_atomic(0, BLOCK);
+    after_atomic(0, BLOCK);
+    assert_int_equal(collisions, 1);
+    pthread_join(writer, NULL);
+    assert_false(result.seen & RH_SEEN_UNTRACKED);
+}
+
 #define CASES(name)                                                                                \
     {#name " (racemob)", name, set_up_racemob, tear_down, NULL},                                   \
     {                                                                                              \
@@ -413,6 +430,7 @@ int main(void)
         CASES(test_write_between_the_hooks),
         STEERED(test_last_owner_is_paused),
         STEERED(test_two_are_paused_before_an_atomic),
+        STEERED(test_pause_is_what_the_budget_pays_for),
     };
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }

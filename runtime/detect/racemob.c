@@ -7,7 +7,7 @@
  *   2. order: the access is compared with tracked ones, and with those of paused threads. If
  * nothing orders it, there is a race. Then it is tracked itself. (order.h)
  *   3. steering: if it would come too early for the order asked for, its thread is paused before
- * it, once for each task and pause length. (pause.h)
+ * it, once for each task and pause length, or for less if the budget has less. (pause.h)
  *
  * What is found goes into the shared memory of the run at once, so that a run that crashes or is
  * killed has told all it knew.
@@ -42,6 +42,20 @@ static void try_again(struct rt_task *t)
     atomic_store(&t->steered, false);
 }
 
+/* As long as the task asks for, else as the budget still pays for: a run has one attempt, and a
+ * pause that can never be paid for would be asked for again and again. */
+static enum rt_pause_end pause_thread(struct rt_thread *self, const struct rt_visit *v)
+{
+    enum { SHORTEST_US = 1000 };
+    uint32_t us = v->task->task.pause_us;
+    enum rt_pause_end end = rt_pause(self, v->index, v->side, v->access, us);
+    while (end == RT_PAUSE_REFUSED && us / 2 >= SHORTEST_US) {
+        us /= 2;
+        end = rt_pause(self, v->index, v->side, v->access, us);
+    }
+    return end;
+}
+
 static void steer(struct rt_thread *self, const struct rt_visit *v)
 {
     struct rt_task *t = v->task;
@@ -50,7 +64,7 @@ static void steer(struct rt_thread *self, const struct rt_visit *v)
         rt_thread_is_alone() || atomic_fetch_add(&t->skipped, 1) < t->task.skip ||
         atomic_exchange(&t->steered, true))
         return;
-    enum rt_pause_end end = rt_pause(self, v->index, v->side, v->access, t->task.pause_us);
+    enum rt_pause_end end = pause_thread(self, v);
     if (end == RT_PAUSE_REFUSED) {
         rt_plan_note(v->index, RH_SEEN_UNTRACKED);
         return;

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/results.h"
 #include "cli/suppressions.h"
 #include "report/report.h"
 
@@ -183,15 +184,7 @@ static enum rh_status write_report(const struct rh_report *report, enum rh_repor
 {
     if (!output)
         return rh_report_write(report, format, stdout, rh_cli_coloured(stdout));
-    struct rh_file file;
-    enum rh_status status = rh_file_begin(&file, output, 0666);
-    if (status != RH_OK)
-        return status;
-    status = rh_report_write(report, format, file.stream, false);
-    if (status == RH_OK)
-        return rh_file_commit(&file);
-    rh_file_abort(&file);
-    return status;
+    return rh_cli_write_report(report, format, output);
 }
 
 static enum rh_status run(const struct rh_args *args, const struct options *options)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `racehive run`: runs a program under a detector and tells which candidates are races. */
 #include "base/args.h"
-#include "base/fs.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "campaign/campaign.h"
 #include "cli/cli.h"
+#include "cli/results.h"
 #include "cli/suppressions.h"
 #include "racehive/detectors.h"
 #include "report/images.h"
-#include "report/phrases.h"
 #include "report/report.h"
 #include "report/table.h"
 
@@ -20,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { EXIT_RACE = 66, LISTED = 10000, SHOWN = 10, US_PER_MS = 1000 };
+enum { LISTED = 10000, SHOWN = 10, US_PER_MS = 1000 };
 
 #define DEFAULT_DETECTOR "racemob"
 
@@ -36,7 +35,7 @@ struct options {
     bool no_steering;
     uint64_t timeout;
     uint64_t seed;
-    uint64_t exitcode; /* UINT64_MAX: not given */
+    uint64_t exitcode;
     bool show_output;
     bool ask;
     const char *store, *json, *symbols, *hive, *image;
@@ -130,12 +129,10 @@ static enum rh_status check_options(const struct options *o)
         return rh_fail(RH_ERR_USAGE, "--tasks-per-run must be 1 to %u", RH_MAX_TASKS);
     if (o->max_overhead < 0 || o->max_overhead > 1000)
         return rh_fail(RH_ERR_USAGE, "--max-overhead must be a share of the time, such as 0.02");
-    if (o->exitcode != UINT64_MAX && o->exitcode > 255)
-        return rh_fail(RH_ERR_USAGE, "--exitcode must be 0 to 255");
     if (o->longest_pause_ms > 3600000 || o->pause_ms > o->longest_pause_ms)
         return rh_fail(RH_ERR_USAGE,
                        "--pause must be at most --longest-pause, and that at most one hour");
-    return RH_OK;
+    return rh_cli_check_exitcode(o->exitcode);
 }
 
 /* --- opening --- */
@@ -271,19 +268,6 @@ static const struct rh_process_image *subject_of(const struct session *s)
 
 /* --- the end --- */
 
-static enum rh_status write_json(const struct rh_report *report, const char *path)
-{
-    struct rh_file file;
-    enum rh_status status = rh_file_begin(&file, path, 0666);
-    if (status != RH_OK)
-        return status;
-    status = rh_report_write(report, RH_REPORT_JSON, file.stream, false);
-    if (status == RH_OK)
-        return rh_file_commit(&file);
-    rh_file_abort(&file);
-    return status;
-}
-
 static bool has_true_race(const struct rh_report *report)
 {
     for (size_t i = 0; i < report->candidates.len; i++)
@@ -353,29 +337,10 @@ static enum rh_status report(struct session *s, bool *raced)
         rh_cli_show_unused(&s->suppressions);
         show_images(s, &made);
         if (status == RH_OK && s->options->json)
-            status = write_json(&made, s->options->json);
+            status = rh_cli_write_report(&made, RH_REPORT_JSON, s->options->json);
     }
     rh_report_release(&made);
     return status;
-}
-
-/* What the runs of this command could not do or keep; nothing is dropped silently. */
-static void show_losses(const uint64_t *losses)
-{
-    struct rh_strbuf text = RH_STRBUF_INIT;
-    rh_phrase_losses(losses, &text);
-    if (text.len > 0)
-        rh_log_warn("%s", rh_strbuf_text(&text));
-    rh_strbuf_release(&text);
-}
-
-static int choose_exit(const struct options *o, bool raced, const struct rh_campaign_result *result)
-{
-    if (raced && o->exitcode == UINT64_MAX)
-        return EXIT_RACE;
-    if (raced && o->exitcode)
-        return (int)o->exitcode;
-    return result->interrupted ? 128 + result->interrupted : result->exit_status;
 }
 
 /* --- while it runs --- */
@@ -439,9 +404,10 @@ static enum rh_status run_campaign(struct session *s, char **argv)
     rh_progress_end();
     if (status == RH_OK)
         status = report(s, &raced);
-    show_losses(result.losses);
+    rh_cli_show_losses(result.losses);
     if (status == RH_OK)
-        rh_cli_exit_status = choose_exit(o, raced, &result);
+        rh_cli_exit_status = rh_cli_choose_exit(
+            raced, o->exitcode, result.interrupted ? 128 + result.interrupted : result.exit_status);
     return status;
 }
 
@@ -492,7 +458,7 @@ enum rh_status rh_cmd_run(int argc, char **argv)
         .longest_pause_ms = 200,
         .max_overhead = 0.02,
         .seed = random_seed(),
-        .exitcode = UINT64_MAX,
+        .exitcode = RH_CLI_NO_EXITCODE,
         .runs = NOT_GIVEN,
         .users = NOT_GIVEN,
     };

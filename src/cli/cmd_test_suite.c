@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `racehive test`: a whole test suite under a detector, and one report of all its processes. */
 #include "base/args.h"
-#include "base/fs.h"
 #include "base/log.h"
 #include "campaign/suite.h"
 #include "cli/cli.h"
+#include "cli/results.h"
 #include "racehive/detectors.h"
-#include "report/phrases.h"
 #include "report/report.h"
 #include "report/table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { EXIT_RACE = 66, LISTED = 10000 };
+enum { LISTED = 10000 };
 
 struct options {
     const char *detector, *store, *json;
-    uint64_t exitcode; /* UINT64_MAX: not given */
+    uint64_t exitcode;
 };
 
 struct report_vec RH_VEC_BODY(struct rh_report);
@@ -75,46 +74,6 @@ static void print_reports(const struct report_vec *reports, uint64_t processes, 
            rh_table_choose(*races, "race", "races"));
 }
 
-/* One program has the usual report; several have a list of these. */
-static enum rh_status write_all(const struct report_vec *reports, const char *detector, FILE *out)
-{
-    enum rh_status status = RH_OK;
-    if (reports->len == 1)
-        return rh_report_write(&reports->data[0], RH_REPORT_JSON, out, false);
-    fprintf(out,
-            "{\n\"tool\": \"racehive\",\n\"version\": \"" RH_VERSION
-            "\",\n\"detector\": \"%s\",\n\"programs\": [\n",
-            detector);
-    for (size_t i = 0; status == RH_OK && i < reports->len; i++) {
-        fputs(i ? ",\n" : "", out);
-        status = rh_report_write(&reports->data[i], RH_REPORT_JSON, out, false);
-    }
-    fputs("]\n}\n", out);
-    return status;
-}
-
-static enum rh_status write_json(const struct report_vec *reports, const struct options *o)
-{
-    struct rh_file file;
-    enum rh_status status = rh_file_begin(&file, o->json, 0666);
-    if (status != RH_OK)
-        return status;
-    status = write_all(reports, o->detector, file.stream);
-    if (status == RH_OK)
-        return rh_file_commit(&file);
-    rh_file_abort(&file);
-    return status;
-}
-
-static void show_losses(const uint64_t *losses)
-{
-    struct rh_strbuf text = RH_STRBUF_INIT;
-    rh_phrase_losses(losses, &text);
-    if (text.len > 0)
-        rh_log_warn("%s", rh_strbuf_text(&text));
-    rh_strbuf_release(&text);
-}
-
 /* --- the command --- */
 
 static enum rh_status conclude(const struct options *o, const struct rh_suite_result *result)
@@ -125,17 +84,15 @@ static enum rh_status conclude(const struct options *o, const struct rh_suite_re
     if (status == RH_OK)
         print_reports(&reports, result->processes, &races);
     if (status == RH_OK && o->json)
-        status = write_json(&reports, o);
-    show_losses(result->losses);
+        status = rh_cli_write_reports(reports.data, reports.len, o->detector, o->json);
+    rh_cli_show_losses(result->losses);
     if (status == RH_OK && !result->processes)
         rh_log_warn("no process of the command is instrumented: build it with racehive-cc "
                     "--rh-profile=testing");
     rh_vec_each (struct rh_report, r, &reports)
         rh_report_release(r);
     rh_vec_free(&reports);
-    bool is_race = races && o->exitcode != 0;
-    int exit_race = o->exitcode == UINT64_MAX ? EXIT_RACE : (int)o->exitcode;
-    rh_cli_exit_status = is_race ? exit_race : result->exit_status;
+    rh_cli_exit_status = rh_cli_choose_exit(races > 0, o->exitcode, result->exit_status);
     return status;
 }
 
@@ -144,10 +101,10 @@ static enum rh_status test(const struct rh_args *args, const struct options *o)
     if (args->argc == 0)
         return rh_fail(RH_ERR_USAGE, "which command? (see 'racehive test --help')");
     enum rh_status status = check_options(o);
+    if (status == RH_OK)
+        status = rh_cli_check_exitcode(o->exitcode);
     if (status != RH_OK)
         return status;
-    if (o->exitcode != UINT64_MAX && o->exitcode > 255)
-        return rh_fail(RH_ERR_USAGE, "--exitcode must be 0 to 255");
     const struct rh_suite_options options = {
         .argv = (const char *const *)args->argv, .detector = o->detector, .store = o->store};
     struct rh_suite_result result;
@@ -160,7 +117,7 @@ static enum rh_status test(const struct rh_args *args, const struct options *o)
 
 enum rh_status rh_cmd_test(int argc, char **argv)
 {
-    struct options options = {.detector = "fasttrack", .exitcode = UINT64_MAX};
+    struct options options = {.detector = "fasttrack", .exitcode = RH_CLI_NO_EXITCODE};
     const struct rh_option table[] = {
         RH_OPTION_STRING("detector", &options.detector, "NAME",
                          "fasttrack (default), literace or atexrace"),

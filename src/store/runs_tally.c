@@ -93,7 +93,9 @@ void rh_runs_add_answers(struct rh_runs_state *state, uint64_t run,
         validates && rh_verdict_of(rh_verdict_ground(&state->tally)) == RH_VERDICT_TRUE_RACE;
     count_run(&state->tally, &all);
     count_ends(&state->tally, &all, orders);
-    state->tally.ordered += validates && all.outcome == RH_OUTCOME_NO_RACE;
+    /* A run that had to leave the candidate alone for some time has not tried all it was asked. */
+    state->tally.ordered +=
+        validates && all.outcome == RH_OUTCOME_NO_RACE && !(all.seen & RH_SEEN_UNTRACKED);
     for (int i = 0; i < 2; i++)
         if (all.executions[i] > state->executions[i])
             state->executions[i] = all.executions[i];

@@ -70,7 +70,7 @@ struct rh_tally {
     uint64_t raced[2];   /* with a race of this order (enum rh_race_order) */
     uint64_t collisions; /* with a race proved by a collision */
     uint64_t suspected;  /* unordered, but no proof: some synchronisation is not seen there */
-    uint64_t ordered;    /* of the no-races, those that were to validate it, not only to watch */
+    uint64_t ordered;    /* of the no-races, those that validated it and never had to leave it */
     uint64_t met;        /* two threads touched the same bytes at the two sites */
     /* Only of timeouts and not-seens in which no key was off for some time, see RH_SEEN_FLAGS. */
     uint64_t apart;          /* both sites ran, in different threads, but never met */

@@ -248,7 +248,8 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
     } else if (c.stride >= RH_POINTER_BYTES && by->loose) {
         shift_loosely(&c, by->offset);
     } else if (c.stride == 0 || c.stride >= RH_POINTER_BYTES) {
-        c.offset += by->offset;
+        /* Addresses wrap, as they do in the machine. */
+        c.offset = (int64_t)((uint64_t)c.offset + (uint64_t)by->offset);
     } else if (by->offset < 0) { /* from a byte of the array back to what holds the array */
         c.offset = 0;
         c.end = INT64_MAX;
