@@ -53,6 +53,7 @@ struct rh_type {
     uint64_t *offsets;      /* byte offset of each struct field */
     struct rh_type *ret;    /* of functions */
     bool variadic;
+    bool is_polymorphic; /* a class with virtual functions, as debug information says */
 };
 
 enum rh_value_kind {

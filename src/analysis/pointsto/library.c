@@ -286,6 +286,29 @@ static bool is_made_for(const struct rh_pointsto *p, uint32_t call, const struct
     return false;
 }
 
+/* Where the last member of a type ends, padding left out. */
+static uint64_t end_of_members(const struct rh_type *t)
+{
+    uint64_t end = 0;
+    if (t->kind != RH_TYPE_STRUCT || !t->count)
+        return t->alloc_size;
+    for (uint64_t i = 0; i < t->count; i++) {
+        uint64_t last = t->offsets[i] + end_of_members(t->elems[i]);
+        end = last > end ? last : end;
+    }
+    return end;
+}
+
+/* May a block of so many bytes be what is declared? What a variable of a class with virtual
+ * functions points to may be of a class derived from it, which puts members of its own behind the
+ * base's or into the padding at the base's end. */
+static bool may_be_declared(const struct rh_type *declared, uint64_t size)
+{
+    if (declared->is_polymorphic)
+        return size == declared->alloc_size && end_of_members(declared) == size;
+    return !size || size >= declared->alloc_size;
+}
+
 static uint32_t allocate(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
 {
     uint32_t instance = p->calls.data[call].instance;
@@ -293,7 +316,7 @@ static uint32_t allocate(struct rh_pointsto *p, uint32_t call, const struct rh_e
                                     allocated_bytes(p, call, e));
     const struct rh_type *type = declared_type(p, call);
     uint64_t size = p->objects.data[object].public.size;
-    if (type && (!size || size >= type->alloc_size)) {
+    if (type && may_be_declared(type, size)) {
         p->objects.data[object].type = type;
         p->objects.data[object].keeps_type = is_made_for(p, call, e, size, type->alloc_size);
     }

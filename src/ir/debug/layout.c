@@ -3,6 +3,7 @@
 #include "ir/debug/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/map.h"
@@ -55,6 +56,9 @@ static void convert_record(struct rh_layouts *l, struct rh_ditype *di, struct rh
         struct rh_type *type = m->type && !m->is_bitfield ? convert(l, m->type) : NULL;
         if (!type)
             continue;
+        /* The first word leads to the table, or a base class has one. */
+        out->is_polymorphic |=
+            strcmp(m->name, "_vptr") == 0 || (!m->name[0] && type->is_polymorphic);
         out->elems[out->count] = type;
         out->offsets[out->count++] = m->bit_offset / 8;
     }
