@@ -25,6 +25,17 @@ ANNOTATION(__rh_happens_after, (const volatile void *address))
     rt_sync(RT_SYNC_ANNOTATED_AFTER, address);
 }
 
+/* What functions do that --rh-config names: see glue.c. */
+ANNOTATION(__rh_lock, (const volatile void *address))
+{
+    rt_sync(RT_SYNC_SPIN_LOCK, address);
+}
+
+ANNOTATION(__rh_unlock, (const volatile void *address))
+{
+    rt_sync(RT_SYNC_SPIN_UNLOCK, address);
+}
+
 /* --- benign races --- */
 
 /*

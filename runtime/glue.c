@@ -56,6 +56,35 @@ _Static_assert(offsetof(struct rh_image, function_base) == RH_IMAGE_FUNCTION_BAS
 _Static_assert(offsetof(struct rh_image, hook) == 8, "thunk.S calls through it");
 _Static_assert(offsetof(struct rh_hook_frame, red_zone) == 15 * 8, "thunk.S pushes 15 words");
 
+/*
+ * Events of functions that --rh-config names, around which racehive-instrument puts calls of these.
+ * The threads that such a function starts are for the analysis alone: the runtime sees them by how
+ * they are started, or the process is opaque.
+ */
+__attribute__((weak)) void __rh_happens_before(const volatile void *address);
+__attribute__((weak)) void __rh_happens_after(const volatile void *address);
+__attribute__((weak)) void __rh_lock(const volatile void *address);
+__attribute__((weak)) void __rh_unlock(const volatile void *address);
+
+#define NAMED(what, event)                                                                         \
+    HIDDEN void __rh_named_##what(const volatile void *address);                                   \
+    void __rh_named_##what(const volatile void *address)                                           \
+    {                                                                                              \
+        if (event)                                                                                 \
+            event(address);                                                                        \
+    }
+NAMED(acquire, __rh_happens_after)
+NAMED(release, __rh_happens_before)
+NAMED(lock, __rh_lock)
+NAMED(unlock, __rh_unlock)
+
+HIDDEN void __rh_named_thread(const void *start, const void *argument);
+void __rh_named_thread(const void *start, const void *argument)
+{
+    (void)start;
+    (void)argument;
+}
+
 __attribute__((constructor(101))) static void register_image(void)
 {
     if (__rh_image_register)

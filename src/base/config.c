@@ -33,6 +33,11 @@ const char *rh_config_kind_name(enum rh_config_kind kind)
     return kinds[kind].name;
 }
 
+bool rh_config_is_named(enum rh_config_kind kind)
+{
+    return kinds[kind].has_argument;
+}
+
 static char *trim(char *line)
 {
     while (isspace((unsigned char)*line))
@@ -95,10 +100,11 @@ static enum rh_status parse_argument(struct rh_config_rule *rule, char *value)
     unsigned long number = colon ? strtoul(colon + 1, &end, 10) : 0;
     if (!colon || colon == value || !isdigit((unsigned char)colon[1]) || *end ||
         number >= MOST_ARGUMENTS)
-        return rh_fail(RH_ERR_USAGE,
-                       "expected %s:NAME:ARG, where ARG is the number of an argument, from 0 to %d, "
-                       "not '%s'",
-                       kinds[rule->kind].name, MOST_ARGUMENTS - 1, value);
+        return rh_fail(
+            RH_ERR_USAGE,
+            "expected %s:NAME:ARG, where ARG is the number of an argument, from 0 to %d, "
+            "not '%s'",
+            kinds[rule->kind].name, MOST_ARGUMENTS - 1, value);
     *colon = '\0';
     rule->argument = (unsigned)number;
     return RH_OK;

@@ -18,7 +18,7 @@
  *     thread:NAME:ARG   a call of NAME starts a thread in the function that is argument ARG; the
  *                       argument behind it is what the function is called with
  *
- * The kinds with NAME:ARG are parsed, but racehive-cc refuses them in this version.
+ * Functions with NAME:ARG are not inlined. For C++, NAME is the mangled name.
  *
  * A pattern matches any part of a name. In it, * stands for any characters, and ^ before and $
  * behind it for the name's beginning and end. NAME is the whole name of a function; arguments count
@@ -83,6 +83,8 @@ struct rh_config {
 enum rh_status rh_config_parse(struct rh_config *config, const char *text, const char *shown);
 void rh_config_release(struct rh_config *config);
 
+/* Is it a kind with NAME:ARG? */
+bool rh_config_is_named(enum rh_config_kind kind);
 const char *rh_config_kind_name(enum rh_config_kind kind);
 bool rh_config_has(const struct rh_config *config, enum rh_config_kind kind);
 /* Does the rule's pattern match the name? NULL matches nothing. */

@@ -200,15 +200,22 @@ static const char *string_at(const struct rh_elf *elf, const Elf64_Shdr *table, 
     return (const char *)bytes + at;
 }
 
-/* The name in one row of a section: an undefined symbol, or an entry of the dynamic section. */
+static bool is_of_symbols(enum rh_elf_names names)
+{
+    return names == RH_ELF_UNDEFINED || names == RH_ELF_DEFINED;
+}
+
+/* The name in one row of a section: a symbol, or an entry of the dynamic section. */
 static bool read_name(const struct rh_elf *elf, uint64_t at, enum rh_elf_names names,
                       uint64_t *name)
 {
     Elf64_Sym symbol;
     Elf64_Dyn entry;
-    if (names == RH_ELF_UNDEFINED) {
+    if (is_of_symbols(names)) {
         *name = read_at(elf, at, &symbol, sizeof symbol) ? symbol.st_name : 0;
-        return *name && symbol.st_shndx == SHN_UNDEF;
+        if (!*name || (symbol.st_shndx == SHN_UNDEF) != (names == RH_ELF_UNDEFINED))
+            return false;
+        return names == RH_ELF_UNDEFINED || ELF64_ST_BIND(symbol.st_info) != STB_LOCAL;
     }
     if (!read_at(elf, at, &entry, sizeof entry))
         return false;
@@ -227,7 +234,7 @@ static bool find_in_section(const struct rh_elf *elf, const Elf64_Ehdr *header,
                             bool (*visit)(const char *name, void *arg), void *arg)
 {
     Elf64_Shdr strings;
-    uint64_t size = names == RH_ELF_UNDEFINED ? sizeof(Elf64_Sym) : sizeof(Elf64_Dyn), name;
+    uint64_t size = is_of_symbols(names) ? sizeof(Elf64_Sym) : sizeof(Elf64_Dyn), name;
     if (!look_at(elf, section->sh_offset, section->sh_size) ||
         section->sh_link >= count_sections(elf, header).count ||
         !read_section(elf, header, section->sh_link, &strings))
@@ -250,7 +257,7 @@ bool rh_elf_find(const struct rh_elf *elf, enum rh_elf_names names,
     uint64_t count = read_header(elf, &header) ? count_sections(elf, &header).count : 0;
     for (uint64_t i = 0; i < count && read_section(elf, &header, i, &section); i++) {
         bool fits =
-            names == RH_ELF_UNDEFINED ? is_symbol_table(&section) : section.sh_type == SHT_DYNAMIC;
+            is_of_symbols(names) ? is_symbol_table(&section) : section.sh_type == SHT_DYNAMIC;
         if (fits && find_in_section(elf, &header, &section, names, visit, arg))
             return true;
     }

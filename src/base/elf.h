@@ -37,6 +37,7 @@ bool rh_elf_has_symbols(const struct rh_elf *elf);
 /* Names that a file mentions. */
 enum rh_elf_names {
     RH_ELF_UNDEFINED, /* symbols that others must define */
+    RH_ELF_DEFINED,   /* symbols that it defines for others */
     RH_ELF_NEEDED,    /* libraries that are loaded with it */
     RH_ELF_RUNPATH,   /* folders to look for them, separated by colons */
 };

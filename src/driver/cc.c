@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "driver/flags.h"
+#include "driver/named.h"
 #include "driver/settings.h"
 #include "driver/tools.h"
 #include "driver/wordlist.h"
@@ -91,6 +92,10 @@ static void add_front_options(struct call *call, struct rh_wordlist *argv, const
         /* Of DWARF 5 that went through a preprocessed file, clang 19's own assembler complains. */
         rh_vec_push(argv, call->flags.save_temps ? "-gdwarf-4" : "-g");
         forbid_speculation(argv);
+        struct rh_wordlist named = RH_VEC_INIT;
+        rh_named_read(&named, &call->arena, call->settings.config);
+        rh_named_compile(&named, &call->arena, argv);
+        rh_vec_free(&named);
     }
     rh_vec_push(argv, "--end-no-unused-arguments");
 }

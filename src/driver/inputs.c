@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "driver/archive.h"
+#include "driver/named.h"
 #include "driver/objfile.h"
 
 #include <errno.h>
@@ -240,7 +241,7 @@ bool rh_inputs_is_loaded(const char *name)
     return (len > 3 && strcmp(name + len - 3, ".so") == 0) || strstr(name, ".so.");
 }
 
-bool rh_inputs_have_native(const struct rh_ld *ld)
+bool rh_inputs_have_native(const struct rh_ld *ld, const struct rh_wordlist *named)
 {
     for (size_t i = 0; i < ld->args.len; i++) {
         const struct rh_ld_arg *arg = &ld->args.data[i];
@@ -248,7 +249,8 @@ bool rh_inputs_have_native(const struct rh_ld *ld)
             continue;
         const char *slash = strrchr(arg->path, '/');
         const char *name = slash ? slash + 1 : arg->path;
-        if (!rh_inputs_is_loaded(name) && !rh_inputs_is_usual(name))
+        if (!rh_inputs_is_loaded(name) && !rh_inputs_is_usual(name) &&
+            (arg->is_archive || !rh_named_cover(named, arg->path)))
             return true;
     }
     return false;

@@ -16,7 +16,7 @@ size_t rh_inputs_inspect(struct rh_ld *ld);
 
 /* Whether code without bitcode goes into the output, other than the compiler's own start files and
  * libraries. Libraries that are loaded do not: the run sees those. */
-bool rh_inputs_have_native(const struct rh_ld *ld);
+bool rh_inputs_have_native(const struct rh_ld *ld, const struct rh_wordlist *named);
 
 /* Whether a file, by its name, is one that every link has. */
 bool rh_inputs_is_usual(const char *name);

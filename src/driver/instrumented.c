@@ -15,6 +15,7 @@
 #include "driver/child.h"
 #include "driver/inputs.h"
 #include "driver/ldsteps.h"
+#include "driver/named.h"
 #include "driver/outside.h"
 #include "driver/wraps.h"
 
@@ -28,6 +29,7 @@ struct attempt {
     const char *merged; /* bitcode in temps */
     struct rh_ld_extras extras;
     struct rh_wordlist wrappable, wraps; /* in a static program: may be wrapped, will be */
+    struct rh_wordlist named;            /* functions that the configuration names */
     struct rh_child instrument;
 };
 
@@ -45,7 +47,9 @@ static enum rh_status read_wrappable(struct attempt *attempt)
 static enum rh_status choose_extras(struct attempt *attempt)
 {
     struct rh_link *link = attempt->link;
-    attempt->extras = (struct rh_ld_extras){.glue = rh_link_own_file(link, "glue.o")};
+    attempt->extras =
+        (struct rh_ld_extras){.glue = rh_link_own_file(link, "glue.o"), .named = &attempt->named};
+    rh_named_read(&attempt->named, &link->ld.arena, link->settings.config);
     if (link->ld.shared)
         return RH_OK;
     bool is_static = rh_ld_is_static(&link->ld);
@@ -89,7 +93,7 @@ static void add_instrument_words(struct attempt *attempt, struct rh_wordlist *ar
     if (link->settings.analysis_seconds)
         rh_vec_push(
             argv, rh_arena_printf(arena, "--analysis-seconds=%s", link->settings.analysis_seconds));
-    if (rh_inputs_have_native(ld))
+    if (rh_inputs_have_native(ld, &attempt->named))
         rh_vec_push(argv, "--has-native");
     if (!ld->shared && !rh_ld_is_static(ld))
         rh_vec_push(argv, "--has-runtime");
@@ -253,6 +257,7 @@ enum rh_link_end rh_link_instrumented(struct rh_link *link)
     rh_ticker_end();
     rh_vec_free(&attempt.wrappable);
     rh_vec_free(&attempt.wraps);
+    rh_vec_free(&attempt.named);
     return end;
 }
 

@@ -112,6 +112,10 @@ void rh_ld_make_merge(struct rh_ld *ld, const char *linker, const struct rh_ld_e
     push_lld(linker, argv);
     push_all(ld, extras, STEP_MERGE, argv);
     push_default_paths(ld, argv);
+    /* What others may call, the optimiser leaves as it is. */
+    for (size_t i = 0; extras->named && i < extras->named->len; i++)
+        rh_vec_push(argv, rh_arena_printf(&ld->arena, "--export-dynamic-symbol=%s",
+                                          extras->named->data[i]));
     rh_vec_push(argv, "--fat-lto-objects");
     rh_vec_push(argv, "--lto-emit-llvm");
     rh_vec_push(argv, "-o");

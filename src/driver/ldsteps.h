@@ -18,6 +18,7 @@ struct rh_ld_extras {
     const char *glue;
     const struct rh_wordlist *traces; /* symbols whose definitions lld is to tell of; NULL: none */
     const struct rh_wordlist *wraps;  /* symbols to wrap; NULL: none */
+    const struct rh_wordlist *named;  /* functions that must keep their parameters; NULL: none */
 };
 
 /* The command line that merges all bitcode into `output`. */

@@ -8,8 +8,8 @@
 
 #define LLD "lld --undefined-version --no-mmap-output-file"
 
-static const struct rh_ld_extras merge_extras = {NULL, "RT", "GLUE", NULL, NULL};
-static const struct rh_ld_extras final_extras = {"PROGRAM", "RT", "GLUE", NULL, NULL};
+static const struct rh_ld_extras merge_extras = {NULL, "RT", "GLUE", NULL, NULL, NULL};
+static const struct rh_ld_extras final_extras = {"PROGRAM", "RT", "GLUE", NULL, NULL, NULL};
 
 #define PARSE(ld, ...)                                                                             \
     do {                                                                                           \
@@ -75,7 +75,7 @@ static void shared_library(void **state)
     (void)state;
     struct rh_ld ld;
     struct rh_wordlist argv = RH_VEC_INIT;
-    const struct rh_ld_extras extras = {"PROGRAM", NULL, "GLUE", NULL, NULL};
+    const struct rh_ld_extras extras = {"PROGRAM", NULL, "GLUE", NULL, NULL, NULL};
     PARSE(&ld, "-shared", "--build-id=none", "a.o");
     set_content(&ld, "a.o", RH_LD_BITCODE);
     rh_ld_make_final(&ld, "lld", &extras, &argv);
@@ -90,8 +90,8 @@ static void static_program_wraps(void **state)
     struct rh_wordlist argv = RH_VEC_INIT;
     const char *names[] = {"one", "two"};
     struct rh_wordlist wraps = {names, 2, 2};
-    const struct rh_ld_extras tracing = {NULL, "RT", "GLUE", &wraps, NULL};
-    const struct rh_ld_extras extras = {"PROGRAM", "RT", "GLUE", NULL, &wraps};
+    const struct rh_ld_extras tracing = {NULL, "RT", "GLUE", &wraps, NULL, NULL};
+    const struct rh_ld_extras extras = {"PROGRAM", "RT", "GLUE", NULL, &wraps, NULL};
     PARSE(&ld, "-static", "--build-id", "a.o");
     set_content(&ld, "a.o", RH_LD_BITCODE);
     rh_ld_make_merge(&ld, "lld", &tracing, "MERGED", &argv);

@@ -212,18 +212,6 @@ enum rh_status rh_settings_read_word(struct rh_settings *settings, const char *w
     return rh_fail(RH_ERR_USAGE, "unknown option '%s'; --rh-help lists the options", word);
 }
 
-/* What this version reads but cannot honour must not look as if it were. */
-static enum rh_status check_rules(const struct rh_config *config, const char *shown)
-{
-    rh_vec_each (const struct rh_config_rule, rule, &config->rules)
-        if (rule->kind >= RH_CONFIG_ACQUIRE)
-            return rh_fail(RH_ERR_USAGE,
-                           "%s:%u: '%s:' rules are not part of this version; use RH_HAPPENS_BEFORE "
-                           "and RH_HAPPENS_AFTER in the code",
-                           shown, rule->line, rh_config_kind_name(rule->kind));
-    return RH_OK;
-}
-
 enum rh_status rh_settings_check(const struct rh_settings *settings)
 {
     if (!settings->config)
@@ -235,8 +223,6 @@ enum rh_status rh_settings_check(const struct rh_settings *settings)
     enum rh_status status = rh_fs_read(settings->config, &text);
     if (status == RH_OK)
         status = rh_config_parse(&config, rh_strbuf_text(&text), settings->config);
-    if (status == RH_OK)
-        status = check_rules(&config, settings->config);
     rh_config_release(&config);
     rh_strbuf_release(&text);
     return status;

@@ -29,9 +29,27 @@ static bool ends_statement(char c)
     return c == '\n' || c == ';';
 }
 
+/* A text of assembly on its way through. */
+struct reading {
+    rh_opaque_known *known; /* or NULL */
+    const void *arg;
+    bool in_known; /* behind the label of a function that is known */
+};
+
+/* Labels of functions; those within one begin with a dot or are numbers. */
+static void pass_label(struct reading *r, const char *text, size_t len)
+{
+    char name[256];
+    if (!r->known || len >= sizeof name || text[0] == '.' || (text[0] >= '0' && text[0] <= '9'))
+        return;
+    memcpy(name, text, len);
+    name[len] = '\0';
+    r->in_known = r->known(r->arg, name);
+}
+
 /* A statement begins with its mnemonic; directives do nothing by themselves, and labels are left
  * out with what follows them looked at. */
-static bool is_opaque_statement(const char *text, size_t len)
+static bool is_opaque_statement(struct reading *r, const char *text, size_t len)
 {
     while (len && is_space(*text)) {
         text++;
@@ -40,18 +58,21 @@ static bool is_opaque_statement(const char *text, size_t len)
     size_t word = 0;
     while (word < len && !is_space(text[word]) && text[word] != ':')
         word++;
-    if (word < len && text[word] == ':')
-        return is_opaque_statement(text + word + 1, len - word - 1);
-    return word && text[0] != '.' && text[0] != '#' && !is_harmless(text, word);
+    if (word < len && text[word] == ':') {
+        pass_label(r, text, word);
+        return is_opaque_statement(r, text + word + 1, len - word - 1);
+    }
+    return word && text[0] != '.' && text[0] != '#' && !r->in_known && !is_harmless(text, word);
 }
 
-bool rh_opaque_assembly(const char *text, size_t len)
+bool rh_opaque_assembly(const char *text, size_t len, rh_opaque_known *known, const void *arg)
 {
+    struct reading r = {known, arg, false};
     for (size_t at = 0; at < len;) {
         size_t end = at;
         while (end < len && !ends_statement(text[end]))
             end++;
-        if (is_opaque_statement(text + at, end - at))
+        if (is_opaque_statement(&r, text + at, end - at))
             return true;
         at = end + 1;
     }
@@ -64,7 +85,7 @@ static bool is_opaque_call(const struct rh_value *inst)
     if (!inst->callee || inst->callee->kind != RH_VALUE_ASM || inst->no_memory)
         return false;
     const char *text = rh_ir_asm_text(inst->callee, &len);
-    return rh_opaque_assembly(text, len);
+    return rh_opaque_assembly(text, len, NULL, NULL);
 }
 
 static bool is_opaque_function(const struct rh_function *fn)
@@ -76,13 +97,13 @@ static bool is_opaque_function(const struct rh_function *fn)
     return false;
 }
 
-bool rh_opaque_module(const struct rh_module *m)
+bool rh_opaque_module(const struct rh_module *m, rh_opaque_known *known, const void *arg)
 {
     const char *text = rh_ir_inline_asm(m);
-    if (rh_opaque_assembly(text, strlen(text)))
+    if (rh_opaque_assembly(text, strlen(text), known, arg))
         return true;
     for (uint32_t i = 0; i < rh_ir_function_count(m); i++)
-        if (is_opaque_function(rh_ir_function(m, i)))
+        if (is_opaque_function(rh_ir_function(m, i)) && !known(arg, rh_ir_function(m, i)->name))
             return true;
     return false;
 }

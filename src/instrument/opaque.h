@@ -8,16 +8,20 @@
 
 #include "ir/ir.h"
 
+/* Is it known how the function of that name orders threads? */
+typedef bool rh_opaque_known(const void *arg, const char *function);
+
 /* Inline assembly that touches memory, or file-scope assembly with instructions. An empty one,
- * which only holds the compiler back, and instructions that cannot order threads do not count. */
-bool rh_opaque_module(const struct rh_module *m);
+ * which only holds the compiler back, and instructions that cannot order threads do not count, nor
+ * do functions for which `known` says true. */
+bool rh_opaque_module(const struct rh_module *m, rh_opaque_known *known, const void *arg);
 
 /* Memory that is given back by functions of an allocator that the runtime does not stand in front
  * of: operator delete, which calls free unless an allocator brings its own, here or in C++'s
  * library, and what is not in the standard. */
 bool rh_opaque_frees(const struct rh_module *m);
 
-/* The same of a text of assembly: exposed for its test. */
-bool rh_opaque_assembly(const char *text, size_t len);
+/* The same of a text of assembly: exposed for its test. `known` may be NULL. */
+bool rh_opaque_assembly(const char *text, size_t len, rh_opaque_known *known, const void *arg);
 
 #endif

@@ -18,6 +18,7 @@
 #include "instrument/openmp.h"
 #include "ir/rewrite/rewrite.h"
 #include "linkstep/rows.h"
+#include "linkstep/rules.h"
 #include "store/sidecar.h"
 
 enum {
@@ -191,7 +192,7 @@ static enum rh_status write_object(struct work *w)
     enum rh_key_mode mode = RH_KEYS_PATCH;
     enum rh_status status = parse_mode(o->keys, &mode);
     if (status == RH_OK)
-        status = rh_ir_open(o->input, &w->module);
+        status = rh_rules_open(o->input, &w->config, o->config, &w->module);
     if (status == RH_OK)
         status = choose_sites(w);
     if (status != RH_OK)
@@ -199,8 +200,8 @@ static enum rh_status write_object(struct work *w)
     rh_log_step("inserting %zu keys for %u of %zu sites", w->sites.keys.len, w->sites.keyed,
                 w->sites.sites.len);
     say_doing("inserting keys");
-    bool is_opaque = o->has_native || rh_opaque_module(w->module) || clones_unseen(w->module) ||
-                     rh_openmp_is_opaque(w->module, o->has_runtime);
+    bool is_opaque = o->has_native || rh_opaque_module(w->module, rh_rules_name, &w->config) ||
+                     clones_unseen(w->module) || rh_openmp_is_opaque(w->module, o->has_runtime);
     if (o->has_runtime)
         rh_openmp_lead(w->module);
     uint32_t(*best)[2] = rh_calloc(BEST_CANDIDATES, sizeof *best);

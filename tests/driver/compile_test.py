@@ -330,14 +330,6 @@ class OwnOptions(DriverTest):
         self.assertRegex(result.err, r"\A[^\n]*error: conf:2: expected [^\n]+\n\Z")
         self.assertFalse(self.exists("prog"))
 
-    def test_rules_that_cannot_be_honoured_are_refused(self):
-        self.write("a.c", HELLO)
-        for rule in ("lock:grab:0", "unlock:drop:0", "acquire:get:1", "release:put:1", "thread:go:0"):
-            self.write("conf", "race:a\n" + rule + "\n")
-            result = self.run_any(self.prefix.cc, "--rh-config=conf", "a.c", "-o", "prog")
-            self.assertEqual(result.status, 2)
-            self.assertRegex(result.err, r"\A[^\n]*error: conf:2: [^\n]*not part of this version")
-
     def test_verbose_shows_the_steps(self):
         self.write("a.c", HELLO)
         steps = self.run_ok(self.prefix.cc, "-v", "a.c", "-o", "prog").err

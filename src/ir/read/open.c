@@ -157,7 +157,14 @@ static void copy_module_texts(struct rh_module *m)
     m->triple = rh_strdup(LLVMGetTarget(m->llvm));
 }
 
-static enum rh_status load(struct rh_module *m, const void *data, size_t size)
+/* What is to be done to a module before its snapshot is taken. */
+struct preparation {
+    void (*prepare)(struct rh_module *m, void *arg); /* or NULL */
+    void *arg;
+};
+
+static enum rh_status load(struct rh_module *m, const void *data, size_t size,
+                           const struct preparation *preparation)
 {
     enum rh_status status =
         is_bitcode(data, size) ? parse_bitcode(m, data, size) : parse_text(m, data, size);
@@ -168,12 +175,14 @@ static enum rh_status load(struct rh_module *m, const void *data, size_t size)
         return status;
     copy_module_texts(m);
     set_layout(m);
+    if (preparation->prepare)
+        preparation->prepare(m, preparation->arg);
     rh_snapshot_take(m);
     return RH_OK;
 }
 
-enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size,
-                                 struct rh_module **out)
+static enum rh_status open_memory(const char *name, const void *data, size_t size,
+                                  const struct preparation *preparation, struct rh_module **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct rh_module *m;
@@ -187,7 +196,7 @@ enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size
     m->name = rh_strdup(name);
     m->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(m->context, keep_complaint, m);
-    status = load(m, data, size);
+    status = load(m, data, size, preparation);
     if (status != RH_OK) {
         rh_ir_close(m);
         return status;
@@ -196,8 +205,22 @@ enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size
     return RH_OK;
 }
 
+enum rh_status rh_ir_open_memory(const char *name, const void *data, size_t size,
+                                 struct rh_module **out)
+{
+    return open_memory(name, data, size, &(struct preparation){0}, out);
+}
+
 enum rh_status rh_ir_open(const char *path, struct rh_module **out)
 {
+    return rh_ir_open_prepared(path, NULL, NULL, out);
+}
+
+enum rh_status rh_ir_open_prepared(const char *path,
+                                   void (*prepare)(struct rh_module *m, void *arg), void *arg,
+                                   struct rh_module **out)
+{
+    struct preparation preparation = {prepare, arg};
     struct rh_fs_mapping file;
     enum rh_status status = rh_fs_map(path, &file);
 
@@ -205,7 +228,7 @@ enum rh_status rh_ir_open(const char *path, struct rh_module **out)
     if (status != RH_OK)
         return status;
     if (is_bitcode(file.data, file.len))
-        status = rh_ir_open_memory(path, file.data, file.len, out);
+        status = open_memory(path, file.data, file.len, &preparation, out);
     else
         status = rh_fail(RH_ERR_INPUT, "%s is not LLVM bitcode", path);
     rh_fs_unmap(&file);
