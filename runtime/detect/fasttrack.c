@@ -331,6 +331,14 @@ static void compare_block(struct rt_thread *self, const struct rt_access *a)
     }
 }
 
+/* A system call has come to touch the memory that its site told of. */
+static void fasttrack_use(struct rt_thread *self, const struct rt_use *use)
+{
+    struct rt_access a;
+    if (self->in_hook == 1 && rt_judge_close_use(self, use, &a))
+        watch(self, &a);
+}
+
 static void fasttrack_gone(struct rt_thread *self, uintptr_t start, size_t size)
 {
     struct rt_access a;
@@ -379,6 +387,7 @@ const struct rt_detector rt_detector_fasttrack = {
     .fresh_slots = RT_CLOCK_SLOTS,
     .wants_syncs = true,
     .sync = fasttrack_sync,
+    .use = fasttrack_use,
     .gone = fasttrack_gone,
     .thread_begin = fasttrack_thread_begin,
     .after_fork = fasttrack_after_fork,

@@ -227,9 +227,9 @@ static void test_thread_rows(void **state)
     expect("pthread_tryjoin_np", "w arg1 bytes8; give arg1");
     expect("pthread_mutex_timedlock", "r arg0 bytes40; trylock arg0; r arg1 bytes16");
     expect("__cxa_guard_acquire", "trylock arg0 success1");
-    expect("pthread_rwlock_rdlock", "rlock arg0");
-    expect("pthread_cond_timedwait", "wait arg1; r arg2 bytes16");
-    expect("sem_wait", "");
+    expect("pthread_rwlock_rdlock", "r arg0 bytes56; rlock arg0");
+    expect("pthread_cond_timedwait", "r arg0 bytes48; wait arg1; r arg2 bytes16");
+    expect("sem_wait", "r arg0 bytes32");
     expect("pthread_getspecific", "tgive");
     expect("pthread_once", "once arg1");
     expect("_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",

@@ -37,4 +37,10 @@ struct rh_module {
     struct rh_strbuf complaint;
 };
 
+/* As rh_ir_open, with `prepare`, unless NULL, called on LLVM's module before its snapshot is taken.
+ */
+enum rh_status rh_ir_open_prepared(const char *path,
+                                   void (*prepare)(struct rh_module *m, void *arg), void *arg,
+                                   struct rh_module **out);
+
 #endif

@@ -68,10 +68,4 @@ const struct rh_loc *rh_snapshot_variable_loc(struct rh_snapshot *s, const struc
 /* Gives accesses and calls without a line the nearest one: see lines.c. Needs users. */
 void rh_snapshot_find_lines(struct rh_snapshot *s, struct rh_function *f);
 
-/* As rh_ir_open, with `prepare`, unless NULL, called on LLVM's module before its snapshot is taken.
- */
-enum rh_status rh_ir_open_prepared(const char *path,
-                                   void (*prepare)(struct rh_module *m, void *arg), void *arg,
-                                   struct rh_module **out);
-
 #endif

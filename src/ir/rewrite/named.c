@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "ir/module.h"
-#include "ir/read/snapshot.h"
 #include "ir/rewrite/rewrite.h"
 
 struct wrapping {
