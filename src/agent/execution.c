@@ -340,6 +340,14 @@ static struct rh_runs_answer *answer_about(const struct rh_execution *e,
     return &rh_vec_last(&part->answers);
 }
 
+/* Whoever races has met, whether or not the detector keeps count of what meets. */
+static struct rh_runs_meeting race_as_meeting(const struct rh_execution_name *name)
+{
+    struct rh_runs_meeting meeting = {.candidate = name->candidate};
+    meeting.counts[RH_MET_UNORDERED] = meeting.counts[RH_MET_UNLOCKED] = 1;
+    return meeting;
+}
+
 static void read_finding(const struct rh_execution *e, const struct rh_finding *finding,
                          struct rh_execution_ending *ending)
 {
@@ -363,6 +371,8 @@ static void read_finding(const struct rh_execution *e, const struct rh_finding *
         answer->suspected = true;
     answer->collided |= finding->proof != RH_PROOF_UNORDERED;
     rh_vec_push(&ending->parts[name.part].findings, kept);
+    if (name.candidate.second != RH_RUNS_UNINSTRUMENTED)
+        rh_vec_push(&ending->parts[name.part].met, race_as_meeting(&name));
 }
 
 static void read_findings(const struct rh_execution *e, struct rh_execution_ending *ending)

@@ -69,6 +69,9 @@ static enum rh_status open_rest(const struct rh_process *p, struct rh_process_im
         status = rh_sidecar_load_sites(image->sidecar, &image->sites, &image->site_count);
     if (status == RH_OK)
         status = open_store(p, image);
+    if (status == RH_OK && !p->options.store)
+        status = rh_earlier_adopt_met(image->runs, image->store_path, image->sites,
+                                      image->site_count);
     if (status == RH_OK)
         status = rh_pool_open(image->sidecar, image->runs, &p->options.pool, &image->pool);
     if (status != RH_OK)
@@ -215,7 +218,7 @@ static enum rh_status open_program(struct rh_process *p, const char *path)
     if (status == RH_OK)
         status = open_rest(p, program);
     if (status == RH_OK && strcmp(p->options.detector, "atexrace") == 0 && !p->options.store)
-        status = rh_earlier_adopt(program->runs, program->store_path);
+        status = rh_earlier_adopt_pairs(program->runs, program->store_path);
     return status;
 }
 
@@ -491,6 +494,19 @@ static void name_program(struct rh_process *p, const struct rh_execution_part *p
         it->images = p->named;
 }
 
+/* By what the sites of a meeting are known in other builds; of a pair of two images that is not
+ * kept. */
+static void name_prints(const struct rh_process_image *image, const struct rh_execution_part *part)
+{
+    rh_vec_each (struct rh_runs_meeting, it, &part->met) {
+        uint32_t first = it->candidate.first, second = it->candidate.second;
+        if (first >= image->site_count || second >= image->site_count)
+            continue;
+        it->prints[0] = image->sites[first].fingerprint;
+        it->prints[1] = image->sites[second].fingerprint;
+    }
+}
+
 /* What one store keeps of a run, which it has entered before. */
 static enum rh_status keep_part(struct rh_process_image *image, uint64_t run,
                                 const struct rh_assignment *a, const struct rh_execution_part *part,
@@ -499,6 +515,7 @@ static enum rh_status keep_part(struct rh_process_image *image, uint64_t run,
     const struct rh_runs_sights sights = {part->met.data, part->met.len, part->ran.data,
                                           part->ran.len};
     enum rh_status status = RH_OK;
+    name_prints(image, part);
     if (part->found.len > 0)
         status = rh_runs_add_found(image->runs, run, a->count, part->found.data, part->found.len);
     if (status == RH_OK)

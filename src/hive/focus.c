@@ -7,7 +7,7 @@
 /* A race that was proved is found; order is believed the more, the more runs have seen it. */
 static bool is_in_focus(const struct rh_runs_met *met, uint64_t chance)
 {
-    if (met->unlocked + met->hinted == 0 || met->has_raced)
+    if (met->unlocked + met->hinted + met->elsewhere == 0 || met->has_raced)
         return false;
     if (met->unordered > 0)
         return true;

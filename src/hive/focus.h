@@ -3,7 +3,8 @@
  * Where a run's scout shall look: wishes for sites, from what earlier runs have shown.
  *
  * How it works: a pair of sites that met without a common lock may race, and so may one that came
- * close to it. Both its sites are in focus until a race is proved. Runs in which the pair was seen
+ * close to it, or that met so in another build or under another detector. Both its sites are in
+ * focus until a race is proved. Runs in which the pair was seen
  * in order speak against a race, but do not exclude it: the more there are, the fewer runs have it
  * in focus, chosen at random, so that what is left to find gets a larger share of the windows. A
  * site that many runs have seen, and that is in no such pair, is known. Earlier runs may have

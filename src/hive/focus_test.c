@@ -78,6 +78,17 @@ static void pairs_that_came_close_are_in_focus(void **state)
     rh_runs_close(runs);
 }
 
+static void pairs_that_met_elsewhere_are_in_focus(void **state)
+{
+    struct rh_runs *runs = open_in(state);
+    const struct rh_runs_adopted pair = {{102, 1, 2}, {11, 22}, RH_RUNS_ELSEWHERE_MET};
+    assert_status(RH_OK, rh_runs_adopt_met(runs, &pair, 1, 1));
+    assert_wish(runs, KNOWING, 1, RH_SCOUT_FOCUS);
+    assert_wish(runs, KNOWING, 2, RH_SCOUT_FOCUS);
+    assert_wish(runs, KNOWING, 3, RH_SCOUT_USUAL);
+    rh_runs_close(runs);
+}
+
 /* How many of 1,000 runs have a site in focus. */
 static unsigned count_focus(struct rh_runs *runs, uint32_t site)
 {
@@ -172,6 +183,7 @@ int main(void)
         SCRATCH_TEST(nothing_is_known_of_a_new_program),
         SCRATCH_TEST(pairs_without_a_lock_are_in_focus),
         SCRATCH_TEST(pairs_that_came_close_are_in_focus),
+        SCRATCH_TEST(pairs_that_met_elsewhere_are_in_focus),
         SCRATCH_TEST(order_makes_focus_rarer_and_never_ends_it),
         SCRATCH_TEST(a_proved_race_needs_no_focus),
         SCRATCH_TEST(sites_are_known_in_most_runs),

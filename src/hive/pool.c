@@ -155,7 +155,8 @@ static bool is_between_images(const struct rh_runs_candidate *c)
            (rh_runs_image_of(c->first) || rh_runs_image_of(c->second));
 }
 
-/* Takes in what scouts saw meet without a common lock, wherever it stands in the rank. What the
+/* Takes in what scouts saw meet without a common lock, in this build or elsewhere, wherever it
+ * stands in the rank. What the
  * analysis has ruled out is no candidate: its races are found by scouts alone. Of two images no
  * analysis has seen both. */
 static enum rh_status take_met(struct rh_pool *pool, const struct rh_runs_met *met)
@@ -164,7 +165,8 @@ static enum rh_status take_met(struct rh_pool *pool, const struct rh_runs_met *m
     enum rh_status status = RH_OK;
     uint32_t first = met->candidate.first, second = met->candidate.second;
     bool is_between = is_between_images(&met->candidate);
-    if (!met->unlocked ||
+    enum rh_runs_elsewhere elsewhere = met->elsewhere;
+    if ((!met->unlocked && !elsewhere) ||
         (!is_between && (first >= pool->site_count || second >= pool->site_count)))
         return RH_OK;
     if (is_between)
@@ -175,7 +177,8 @@ static enum rh_status take_met(struct rh_pool *pool, const struct rh_runs_met *m
         status = add_candidate(pool, &candidate);
     uint64_t at;
     if (rh_map_get(&pool->by_id, met->candidate.id, &at))
-        pool->entries.data[at].sight = met->unordered ? SUSPECT : MET_BARE;
+        pool->entries.data[at].sight =
+            met->unordered || elsewhere == RH_RUNS_ELSEWHERE_RACED ? SUSPECT : MET_BARE;
     return status;
 }
 

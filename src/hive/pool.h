@@ -9,9 +9,9 @@
  *
  * Validation rotates over three queues: candidates whose sites have met (most of the turns), those
  * whose sites may still meet, and true races. Within a queue the fewest attempts come first, then
- * the better score, then chance. What scouts saw meet without a common lock enters the pool
- * wherever it stands in the rank, and has more attempts than others; what they saw unordered has
- * most.
+ * the better score, then chance. What scouts saw meet without a common lock, or runs of another
+ * build or detector, enters the pool wherever it stands in the rank, and has more attempts than
+ * others; what they saw unordered has most.
  *
  * If a site runs, that is recorded for every candidate that contains it. Screening first looks for
  * sites that run, and then goes through the candidates of which both sites do. So a program with

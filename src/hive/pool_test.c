@@ -98,6 +98,19 @@ static void test_met_without_a_lock_first(void **state)
     check_scouted(0, 26, 30);
 }
 
+/* Of four that have not met, the worst by score is asked about first if it raced elsewhere. */
+static void test_raced_elsewhere_first(void **state)
+{
+    (void)state;
+    struct plan plan = {.count = 4, .scores = {90, 70, 50, 10}};
+    struct rh_runs_adopted pair = {.elsewhere = RH_RUNS_ELSEWHERE_RACED};
+    start(&plan, &usual);
+    assert_true(rh_pool_name(pool, 6, 7, &pair.candidate));
+    assert_status(RH_OK, rh_runs_adopt_met(runs, &pair, 1, 1));
+    reopen(&usual);
+    assert_int_equal(run_one(&vain), 3);
+}
+
 /* Those that never met are tried, too, though less often, whatever their score; and one that has
  * met is not lost among them, however many they are. */
 static void check_hidden(bool processes)
@@ -370,6 +383,7 @@ int main(void)
         CASE(test_better_scores_first),
         CASE(test_suspects_first),
         CASE(test_met_without_a_lock_first),
+        CASE(test_raced_elsewhere_first),
         CASE(test_hidden),
         CASE(test_hidden_in_other_processes),
         CASE(test_sites_that_do_not_run_wait),

@@ -79,13 +79,24 @@
  *                                    lock; a run may count in both
  *       ordered, unordered integer   the same for meetings that were seen to be, or not
  *       hinted             integer   runs in which they touched common bytes in different windows
- * of the scout, without a common lock: a hint that they may meet sites      that ran number integer
- * primary key, as in tasks runs               integer   in which it ran in_threads         integer
- * of these, the ones in which more than one thread ran it libraries  shared libraries, and other
- * programs, that took part in runs of this program. What they have of their own is in stores of
- * their own; what a library has with the program, or with another library, is here number integer
- * primary key, from 1 to RH_RUNS_LIBRARIES build_id           text      unique name text      the
- * file's name: with it, and with fingerprints, the two sides of a candidate are known across builds
+ *                                    of the scout, without a common lock: a hint that they may meet
+ *       first_print, second_print   integer   fingerprints of the two sites, 64 bits: they are known
+ *                                    by these in other builds; 0 if one is of a library
+ *       elsewhere          integer   enum rh_runs_elsewhere
+ *     sites      that ran
+ *       number             integer   primary key, as in tasks
+ *       runs               integer   in which it ran
+ *       in_threads         integer   of these, the ones in which more than one thread ran it
+ *     adopted    one row
+ *       until              integer   when stores of other builds and detectors were last looked at,
+ *                                    in seconds since 1970
+ *     libraries  shared libraries, and other programs, that took part in runs of this program. What
+ *                they have of their own is in stores of their own; what a library has with the
+ *                program, or with another library, is here
+ *       number             integer   primary key, from 1 to RH_RUNS_LIBRARIES
+ *       build_id           text      unique
+ *       name               text      the file's name: with it, and with fingerprints, the two sides
+ *                                    of a candidate are known across builds
  *       path               text      where it was when it was last loaded
  *       store              text      path of its store of runs; "" if it has none
  *       why_not            text      why it has none: it has no sidecar; "" if it has
@@ -116,7 +127,7 @@
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 9
+#define RH_RUNS_VERSION 10
 
 /* Findings that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
@@ -205,6 +216,7 @@ struct rh_runs_finding {
 struct rh_runs_meeting {
     struct rh_runs_candidate candidate;
     uint32_t counts[RH_MET_COUNTS];
+    uint64_t prints[2]; /* fingerprints of the two sites; 0: they are not known in other builds */
 };
 
 /* A site that ran. */
@@ -276,6 +288,14 @@ enum rh_status rh_runs_next_finding(struct rh_runs *runs, uint64_t candidate, si
 
 /* --- what met, and what ran --- */
 
+/* What the runs of another build, or of another detector, have shown of a pair. */
+enum rh_runs_elsewhere {
+    RH_RUNS_ELSEWHERE_NOTHING,
+    RH_RUNS_ELSEWHERE_MET,   /* its sites met without a common lock */
+    RH_RUNS_ELSEWHERE_RACED, /* and nothing ordered them */
+    RH_RUNS_ELSEWHERE_COUNT
+};
+
 /* A pair of sites that met, in so many runs; in none if there are only hints that it may. */
 struct rh_runs_met {
     struct rh_runs_candidate candidate;
@@ -283,7 +303,9 @@ struct rh_runs_met {
     uint64_t locked, unlocked;   /* with and without a common lock; a run may count in both */
     uint64_t ordered, unordered; /* likewise */
     uint64_t hinted;             /* runs that only hint at a meeting without a common lock */
-    bool has_raced;              /* a run has proved the race */
+    uint64_t prints[2];          /* as in struct rh_runs_meeting */
+    enum rh_runs_elsewhere elsewhere;
+    bool has_raced; /* a run has proved the race */
 };
 struct rh_runs_met_vec RH_VEC_BODY(struct rh_runs_met);
 
@@ -305,6 +327,22 @@ struct rh_runs_met_totals {
     uint64_t unordered; /* that nothing ordered, at least once */
 };
 enum rh_status rh_runs_count_met(struct rh_runs *runs, struct rh_runs_met_totals *totals);
+
+/* What a pair may show the stores of other builds and detectors. What its own runs have seen counts
+ * for more than what it was told. */
+enum rh_runs_elsewhere rh_runs_shown_elsewhere(const struct rh_runs_met *met);
+
+/* A pair of another store, as this one knows it. */
+struct rh_runs_adopted {
+    struct rh_runs_candidate candidate;
+    uint64_t prints[2];
+    enum rh_runs_elsewhere elsewhere;
+};
+/* Takes over what other stores show. `until`: when they were looked at, which rh_runs_adopted_until
+ * tells from then on; 0 before. */
+enum rh_status rh_runs_adopt_met(struct rh_runs *runs, const struct rh_runs_adopted *pairs,
+                                 size_t count, int64_t until);
+enum rh_status rh_runs_adopted_until(struct rh_runs *runs, int64_t *until);
 
 /* --- pairs of functions --- */
 

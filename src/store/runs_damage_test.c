@@ -210,7 +210,7 @@ static const struct wound {
 } wounds[] = {
     {"PRAGMA application_id = 0", "not a store of runs", false},
     {"PRAGMA application_id = 1", "not a store of runs", false},
-    {"PRAGMA user_version = 10", "update racehive", false},
+    {"PRAGMA user_version = 1000", "update racehive", false},
     {"PRAGMA user_version = 1", "of an older racehive", false},
     {"PRAGMA user_version = 0", "damaged", false},
     {"PRAGMA user_version = -1", "damaged", false},
@@ -225,6 +225,7 @@ static const struct wound {
     {"DROP TABLE libraries", "libraries", false},
     {"DROP TABLE pairs", "pairs", false},
     {"DROP TABLE sampled", "sampled", false},
+    {"DROP TABLE adopted", "adopted", false},
     {"INSERT INTO losses VALUES ('FINDING', -1)", "losses", false},
     {"ALTER TABLE candidates DROP COLUMN hangs", "hangs", false},
     {"CREATE TRIGGER t AFTER UPDATE ON runs BEGIN DELETE FROM findings; END", "more than tables",

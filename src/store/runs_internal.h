@@ -116,17 +116,26 @@ enum rh_runs_flag {
     X(ADD_IMAGE, "INSERT INTO images VALUES (?, ?, ?, ?)")                                         \
     X(DROP_IMAGES, "DELETE FROM images WHERE finding = ?")                                         \
     X(IMAGES, "SELECT number, build_id, path FROM images WHERE finding = ? ORDER BY number")       \
-    X(ADD_MET, "INSERT INTO met VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET" \
+    X(ADD_MET, "INSERT INTO met VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)"                       \
+               " ON CONFLICT (id) DO UPDATE SET first_print = excluded.first_print,"               \
+               " second_print = excluded.second_print,"                                            \
                " runs = met.runs + excluded.runs, locked = met.locked + excluded.locked,"          \
                " unlocked = met.unlocked + excluded.unlocked,"                                     \
                " ordered = met.ordered + excluded.ordered,"                                        \
                " unordered = met.unordered + excluded.unordered,"                                  \
                " hinted = met.hinted + excluded.hinted")                                           \
     X(MET, "SELECT met.id, met.first, met.second, runs, locked, unlocked, ordered, unordered,"     \
-           " hinted, COALESCE(raced_primary + raced_alternate, 0)"                                 \
+           " hinted, first_print, second_print, elsewhere,"                                        \
+           " COALESCE(raced_primary + raced_alternate, 0)"                                         \
            " FROM met LEFT JOIN candidates ON candidates.id = met.id ORDER BY met.id")             \
     X(COUNT_MET, "SELECT count(*), count(CASE WHEN unlocked > 0 THEN 1 END),"                      \
                  " count(CASE WHEN unordered > 0 THEN 1 END) FROM met WHERE runs > 0")             \
+    X(ADOPT_MET, "INSERT INTO met VALUES (?, ?, ?, 0, 0, 0, 0, 0, 0, ?, ?, ?)"                     \
+                 " ON CONFLICT (id) DO UPDATE SET elsewhere ="                                     \
+                 " CASE WHEN met.elsewhere > excluded.elsewhere THEN met.elsewhere"                \
+                 " ELSE excluded.elsewhere END")                                                   \
+    X(SET_ADOPTED, "UPDATE adopted SET until = ?")                                                 \
+    X(ADOPTED, "SELECT until FROM adopted")                                                        \
     X(ADD_SITE, "INSERT INTO sites VALUES (?, 1, ?) ON CONFLICT (number) DO UPDATE SET"            \
                 " runs = sites.runs + 1, in_threads = sites.in_threads + excluded.in_threads")     \
     X(SITES, "SELECT number, runs, in_threads FROM sites ORDER BY number")                         \

@@ -39,7 +39,8 @@ static void work_until_killed(const char *path, int out)
         const struct rh_runs_finding race =
             make_race(i % 8, i % 2, i % 2 ? RH_PROOF_COLLISION : RH_PROOF_UNORDERED, true, i);
         const struct rh_runs_end end = {.wall_ns = 1, .signal = i % 3 ? 0 : SIGSEGV};
-        const struct rh_runs_meeting met = {{1, 3, 5}, {[RH_MET_UNLOCKED] = 1}};
+        const struct rh_runs_meeting met = {.candidate = {1, 3, 5},
+                                            .counts = {[RH_MET_UNLOCKED] = 1}};
         const struct rh_runs_ran ran = {3, true};
         const struct rh_runs_sights sights = {&met, 1, &ran, 1};
         uint64_t run;

@@ -13,7 +13,8 @@ static enum rh_status add_meeting(struct rh_runs *runs, const struct rh_runs_mee
         rh_db_int(met->candidate.second), rh_db_int(has_met),
         rh_db_int(met->counts[RH_MET_LOCKED] > 0), rh_db_int(met->counts[RH_MET_UNLOCKED] > 0),
         rh_db_int(met->counts[RH_MET_ORDERED] > 0), rh_db_int(met->counts[RH_MET_UNORDERED] > 0),
-        rh_db_int(met->counts[RH_MET_HINTED] > 0));
+        rh_db_int(met->counts[RH_MET_HINTED] > 0), rh_db_int((int64_t)met->prints[0]),
+        rh_db_int((int64_t)met->prints[1]));
 }
 
 enum rh_status rh_runs_add_sights(struct rh_runs *runs, const struct rh_runs_sights *sights)
@@ -31,7 +32,7 @@ enum rh_status rh_runs_add_sights(struct rh_runs *runs, const struct rh_runs_sig
 
 static bool take_met(const struct rh_db_statement *row, struct rh_runs_met *met)
 {
-    uint64_t raced;
+    uint64_t elsewhere, raced;
     met->candidate.id = (uint64_t)rh_db_column(row, 0).number;
     if (!rh_db_take32(row, 1, RH_DB_LIMIT32, &met->candidate.first) ||
         !rh_db_take32(row, 2, RH_DB_LIMIT32, &met->candidate.second) ||
@@ -41,8 +42,12 @@ static bool take_met(const struct rh_db_statement *row, struct rh_runs_met *met)
         !rh_db_take(row, 6, RH_DB_LIMIT64, &met->ordered) ||
         !rh_db_take(row, 7, RH_DB_LIMIT64, &met->unordered) ||
         !rh_db_take(row, 8, RH_DB_LIMIT64, &met->hinted) ||
-        !rh_db_take(row, 9, RH_DB_LIMIT64, &raced))
+        !rh_db_take(row, 11, RH_RUNS_ELSEWHERE_COUNT, &elsewhere) ||
+        !rh_db_take(row, 12, RH_DB_LIMIT64, &raced))
         return false;
+    met->prints[0] = (uint64_t)rh_db_column(row, 9).number;
+    met->prints[1] = (uint64_t)rh_db_column(row, 10).number;
+    met->elsewhere = (enum rh_runs_elsewhere)elsewhere;
     met->has_raced = raced > 0;
     return true;
 }
@@ -107,6 +112,55 @@ enum rh_status rh_runs_count_met(struct rh_runs *runs, struct rh_runs_met_totals
                              rh_db_take(row, 1, RH_DB_LIMIT64, &totals->unlocked) &&
                              rh_db_take(row, 2, RH_DB_LIMIT64, &totals->unordered)))
         status = rh_db_fail_damaged(runs->db, "met");
+    rh_db_reset(row);
+    return status;
+}
+
+/* --- what other stores show --- */
+
+enum rh_runs_elsewhere rh_runs_shown_elsewhere(const struct rh_runs_met *met)
+{
+    if (met->unordered || met->has_raced)
+        return RH_RUNS_ELSEWHERE_RACED;
+    if (met->unlocked)
+        return RH_RUNS_ELSEWHERE_MET;
+    return met->runs ? RH_RUNS_ELSEWHERE_NOTHING : met->elsewhere;
+}
+
+static enum rh_status adopt(struct rh_runs *runs, const struct rh_runs_adopted *pairs, size_t count)
+{
+    enum rh_status status = RH_OK;
+    for (size_t i = 0; i < count && status == RH_OK; i++)
+        status = RH_RUNS_CHANGE(
+            runs, ADOPT_MET, rh_db_int((int64_t)pairs[i].candidate.id),
+            rh_db_int(pairs[i].candidate.first), rh_db_int(pairs[i].candidate.second),
+            rh_db_int((int64_t)pairs[i].prints[0]), rh_db_int((int64_t)pairs[i].prints[1]),
+            rh_db_int(pairs[i].elsewhere));
+    return status;
+}
+
+enum rh_status rh_runs_adopt_met(struct rh_runs *runs, const struct rh_runs_adopted *pairs,
+                                 size_t count, int64_t until)
+{
+    enum rh_status status = rh_db_begin(runs->db, true);
+    if (status != RH_OK)
+        return status;
+    status = adopt(runs, pairs, count);
+    if (status == RH_OK)
+        status = RH_RUNS_CHANGE(runs, SET_ADOPTED, rh_db_int(until));
+    return rh_db_end(runs->db, status);
+}
+
+enum rh_status rh_runs_adopted_until(struct rh_runs *runs, int64_t *until)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_ADOPTED];
+    uint64_t seconds;
+    bool more;
+    enum rh_status status = rh_db_step(row, &more);
+    if (status == RH_OK && !(more && rh_db_take(row, 0, INT64_MAX, &seconds)))
+        status = rh_db_fail_damaged(runs->db, "adopted");
+    if (status == RH_OK)
+        *until = (int64_t)seconds;
     rh_db_reset(row);
     return status;
 }

@@ -17,8 +17,8 @@ static void complete_with(struct rh_runs *runs, const struct rh_runs_sights *sig
 static void complete_two(struct rh_runs *runs)
 {
     struct rh_runs_meeting met[] = {
-        {{low, 3, 5}, {[RH_MET_ORDERED] = 900, [RH_MET_LOCKED] = 900}},
-        {{high, 8, 8}, {[RH_MET_UNORDERED] = 1, [RH_MET_UNLOCKED] = 1}},
+        {{low, 3, 5}, {[RH_MET_ORDERED] = 900, [RH_MET_LOCKED] = 900}, {33, high}},
+        {{high, 8, 8}, {[RH_MET_UNORDERED] = 1, [RH_MET_UNLOCKED] = 1}, {88, 88}},
     };
     struct rh_runs_ran ran[] = {{3, false}, {1u << 17, true}};
     complete_with(runs, &(struct rh_runs_sights){met, 2, ran, 2});
@@ -38,6 +38,9 @@ static void assert_met(const struct rh_runs_met *met, const struct rh_runs_met *
     assert_int_equal(met->ordered, expected->ordered);
     assert_int_equal(met->unordered, expected->unordered);
     assert_int_equal(met->has_raced, expected->has_raced);
+    assert_true(met->prints[0] == expected->prints[0]);
+    assert_true(met->prints[1] == expected->prints[1]);
+    assert_int_equal(met->elsewhere, expected->elsewhere);
 }
 
 static void assert_two(struct rh_runs *runs, bool has_raced)
@@ -49,12 +52,14 @@ static void assert_two(struct rh_runs *runs, bool has_raced)
     assert_int_equal(met.len, 2);
     assert_met(
         &met.data[0],
-        &(struct rh_runs_met){.candidate = {high, 8, 8}, .runs = 1, .unlocked = 1, .unordered = 1});
+        &(struct rh_runs_met){
+            .candidate = {high, 8, 8}, .runs = 1, .unlocked = 1, .unordered = 1, .prints = {88, 88}});
     assert_met(&met.data[1], &(struct rh_runs_met){.candidate = {low, 3, 5},
                                                    .runs = 2,
                                                    .locked = 2,
                                                    .unlocked = 1,
                                                    .ordered = 2,
+                                                   .prints = {33, high},
                                                    .has_raced = has_raced});
     assert_int_equal(sites.len, 2);
     assert_int_equal(sites.data[0].number, 3);
@@ -120,7 +125,7 @@ static void a_run_that_fails_adds_nothing(void **state)
 {
     char *path = rh_path_join(*state, "p.runs");
     struct rh_runs *runs = open_store(path);
-    const struct rh_runs_meeting met = {{low, 3, 5}, {[RH_MET_LOCKED] = 1}};
+    const struct rh_runs_meeting met = {.candidate = {low, 3, 5}, .counts = {[RH_MET_LOCKED] = 1}};
     const struct rh_runs_sights sights = {.met = &met, .met_count = 1};
     const struct rh_runs_end end = {0};
     complete_two(runs);
@@ -140,7 +145,7 @@ static void a_store_without_them_gets_them(void **state)
     run_once(runs, low, &(struct rh_runs_answer){.outcome = RH_OUTCOME_NO_RACE});
     rh_runs_close(runs);
     run_sql(path, "DROP TABLE met; DROP TABLE sites; DROP TABLE libraries; DROP TABLE pairs;"
-                  "DROP TABLE sampled;"
+                  "DROP TABLE sampled; DROP TABLE adopted;"
                   "ALTER TABLE candidates DROP COLUMN with_primary;"
                   "ALTER TABLE candidates DROP COLUMN crashes_primary;"
                   "ALTER TABLE candidates DROP COLUMN hangs_primary;"
@@ -212,6 +217,7 @@ static void damage_is_told(void **state)
         {"UPDATE met SET runs = -1", "damaged (met)"},
         {"UPDATE met SET unlocked = 'x'", "damaged (met)"},
         {"UPDATE met SET first = 4294967296", "damaged (met)"},
+        {"UPDATE met SET elsewhere = 3", "damaged (met)"},
         {"UPDATE sites SET runs = NULL", "damaged (sites)"},
         {"UPDATE sites SET number = -number", "damaged (sites)"},
     };
@@ -234,6 +240,71 @@ static void damage_is_told(void **state)
         rh_vec_free(&sites);
         free(path);
     }
+}
+
+/* --- what other stores show --- */
+
+static void what_a_build_has_seen_counts_for_more(void **state)
+{
+    (void)state;
+    static const struct {
+        struct rh_runs_met met;
+        enum rh_runs_elsewhere shown;
+    } rows[] = {
+        {{.hinted = 3}, RH_RUNS_ELSEWHERE_NOTHING},
+        {{.hinted = 3, .elsewhere = RH_RUNS_ELSEWHERE_MET}, RH_RUNS_ELSEWHERE_MET},
+        {{.elsewhere = RH_RUNS_ELSEWHERE_RACED}, RH_RUNS_ELSEWHERE_RACED},
+        {{.runs = 2, .locked = 2, .ordered = 2, .elsewhere = RH_RUNS_ELSEWHERE_RACED},
+         RH_RUNS_ELSEWHERE_NOTHING},
+        {{.runs = 2, .unlocked = 1, .ordered = 2, .elsewhere = RH_RUNS_ELSEWHERE_RACED},
+         RH_RUNS_ELSEWHERE_MET},
+        {{.runs = 2, .unlocked = 1, .unordered = 1}, RH_RUNS_ELSEWHERE_RACED},
+        {{.has_raced = true}, RH_RUNS_ELSEWHERE_RACED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(rh_runs_shown_elsewhere(&rows[i].met), rows[i].shown);
+}
+
+static void assert_until(struct rh_runs *runs, int64_t expected)
+{
+    int64_t until;
+    assert_status(RH_OK, rh_runs_adopted_until(runs, &until));
+    assert_true(until == expected);
+}
+
+/* Runs are not counted for it, and nothing that was known is lost. */
+static void pairs_of_other_stores_are_adopted(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    struct rh_runs_met_vec met = RH_VEC_INIT;
+    struct rh_runs_met_totals totals;
+    const struct rh_runs_adopted pairs[] = {
+        {{9, 1, 2}, {11, 22}, RH_RUNS_ELSEWHERE_MET},
+        {{low, 3, 5}, {33, high}, RH_RUNS_ELSEWHERE_RACED},
+    };
+    complete_two(runs);
+    assert_until(runs, 0);
+    assert_status(RH_OK, rh_runs_adopt_met(runs, pairs, 2, 1000));
+    assert_status(RH_OK, rh_runs_adopt_met(runs, pairs, 1, 2000));
+    assert_until(runs, 2000);
+    assert_status(RH_OK, rh_runs_list_met(runs, &met));
+    assert_int_equal(met.len, 3);
+    assert_met(&met.data[1], &(struct rh_runs_met){.candidate = {low, 3, 5},
+                                                   .runs = 2,
+                                                   .locked = 2,
+                                                   .unlocked = 1,
+                                                   .ordered = 2,
+                                                   .prints = {33, high},
+                                                   .elsewhere = RH_RUNS_ELSEWHERE_RACED});
+    assert_met(&met.data[2], &(struct rh_runs_met){.candidate = {9, 1, 2},
+                                                   .prints = {11, 22},
+                                                   .elsewhere = RH_RUNS_ELSEWHERE_MET});
+    assert_status(RH_OK, rh_runs_count_met(runs, &totals));
+    assert_int_equal(totals.pairs, 2);
+    rh_vec_free(&met);
+    rh_runs_close(runs);
+    free(path);
 }
 
 /* --- pairs of functions --- */
@@ -336,6 +407,8 @@ int main(void)
         SCRATCH_TEST(libraries_are_known_by_build_id),
         SCRATCH_TEST(there_is_an_end_of_libraries),
         SCRATCH_TEST(damage_is_told),
+        cmocka_unit_test(what_a_build_has_seen_counts_for_more),
+        SCRATCH_TEST(pairs_of_other_stores_are_adopted),
         SCRATCH_TEST(frequent_pairs),
         SCRATCH_TEST(pairs_of_one_execution),
         SCRATCH_TEST(overlapping_executions),

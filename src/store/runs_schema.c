@@ -215,6 +215,16 @@ static const char pair_tables[] =
     "CREATE TABLE sampled (executions {number});"
     "INSERT INTO sampled VALUES (0);";
 
+/* --- version 10: how sites that met are known in other builds, and what those have shown --- */
+
+static const char elsewhere_columns[] =
+    "ALTER TABLE met ADD COLUMN first_print {number};"
+    "ALTER TABLE met ADD COLUMN second_print {number};"
+    "ALTER TABLE met ADD COLUMN elsewhere {number};"
+    "UPDATE met SET first_print = 0, second_print = 0, elsewhere = 0;"
+    "CREATE TABLE adopted (until {number});"
+    "INSERT INTO adopted VALUES (0);";
+
 /* --- all versions --- */
 
 static const struct rh_db_migration steps[] = {
@@ -222,6 +232,7 @@ static const struct rh_db_migration steps[] = {
     {.define = loss_tables},   {.define = sight_tables},
     {.define = end_columns},   {.define = hint_column},
     {.define = library_table}, {.define = pair_tables},
+    {.define = elsewhere_columns},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof steps[0], OLDEST = 2 };

@@ -66,7 +66,8 @@ class Observed(ReportCase):
     def test_pairs_that_are_no_candidates(self):
         with sqlite3.connect(self.store) as store:
             store.execute("INSERT INTO met (id, first, second, runs, locked, unlocked, ordered, "
-                          "unordered, hinted) VALUES (1, 7, 2, 3, 0, 3, 0, 3, 0)")
+                          "unordered, hinted, first_print, second_print, elsewhere) "
+                          "VALUES (1, 7, 2, 3, 0, 3, 0, 3, 0, 72, 22, 0)")
         pair = self.observed("--limit=2")["candidates"][1]
         self.assertEqual([pair[name] for name in ("score", "why", "object", "busy_wait")],
                          [None, None, None, False])
