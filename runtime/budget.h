@@ -39,8 +39,8 @@ extern RT_HIDDEN _Atomic bool rt_budget_alarm;
  * the runtime's own thread woken, when hooks and events have taken this much more. */
 RT_HIDDEN void rt_budget_slice(uint64_t ns);
 extern RT_HIDDEN _Atomic bool rt_budget_slice_over;
-/* Nanoseconds that hooks and events may still take beyond half of what a run may spend at its start:
- * that half is for tasks. */
+/* Nanoseconds that hooks and events may still take beyond half of what a run may spend at its
+ * start: that half is for tasks. */
 RT_HIDDEN uint64_t rt_budget_spare(void);
 
 /* Nanoseconds taken so far, by meter, and by pauses. */

@@ -31,8 +31,8 @@ void rt_opaque_follow_openmp(bool all)
 uint32_t rt_opaque_reasons(void)
 {
     bool is_unfollowed = atomic_load(&has_openmp) && !atomic_load(&openmp_is_followed);
-    bool is_library = atomic_load(&loading) ||
-                      (atomic_load(&has_allocator) && atomic_load(&frees_unseen));
+    bool is_library =
+        atomic_load(&loading) || (atomic_load(&has_allocator) && atomic_load(&frees_unseen));
     return atomic_load(&reasons) | (is_library ? BIT(RH_OPAQUE_LIBRARY) : 0) |
            (is_unfollowed ? BIT(RH_OPAQUE_OPENMP) : 0);
 }

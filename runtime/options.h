@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The options a user gives a program through RACEHIVE_OPTIONS, as `name=value`, separated by colons.
- * One table (options.def) makes the struct, the parser and the help.
+ * The options a user gives a program through RACEHIVE_OPTIONS, as `name=value`, separated by
+ * colons. One table (options.def) makes the struct, the parser and the help.
  */
 #ifndef RH_RUNTIME_OPTIONS_H
 #define RH_RUNTIME_OPTIONS_H

@@ -11,8 +11,8 @@
 RT_HIDDEN void rt_sync_event_as(struct rt_thread *thread, enum rt_sync what,
                                 const volatile void *object);
 
-/* Whether the list of locks that a thread holds is of now: it has synchronised since events are live
- * without a break. */
+/* Whether the list of locks that a thread holds is of now: it has synchronised since events are
+ * live without a break. */
 RT_HIDDEN bool rt_sync_knows_held(const struct rt_thread *thread);
 
 /*

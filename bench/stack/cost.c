@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "stack/stack.h"
 #include "stack/images.h"
+#include "stack/stack.h"
 
 enum { MAX = 256, DEPTH = 100, ROUNDS = 20000 };
 

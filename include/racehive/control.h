@@ -399,7 +399,7 @@ struct rh_shared {
     /* The processes of the run: each that starts, or is forked, enters itself if there is room, and
      * leaves when it ends in good order. 0: free. */
     _Atomic int32_t processes[RH_MAX_PROCESSES];
-    char program[1024]; /* path of the executable; only where the runtime has made the page itself */
+    char program[1024]; /* path of the executable; only if the runtime has made the page itself */
     struct rh_keyed_image keyed[RH_MAX_KEYED];
     struct rh_image_name images[RH_MAX_IMAGES];
     struct rh_ring ring;

@@ -50,8 +50,8 @@ enum rh_site_flags {
 };
 
 struct rh_site_record {
-    uint32_t size;  /* bytes; 0 when RH_SITE_SIZED */
-    int32_t offset; /* of its address from the key's address */
+    uint32_t size;      /* bytes; 0 when RH_SITE_SIZED */
+    int32_t offset;     /* of its address from the key's address */
     uint8_t access : 4; /* enum rh_access_kind */
     uint8_t order : 4;  /* C11 memory order of an atomic: enum rh_memory_order */
     uint8_t flags;      /* enum rh_site_flags */

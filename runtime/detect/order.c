@@ -30,7 +30,6 @@ static _Atomic uint64_t live;         /* tracks that can be asked about */
 static _Atomic uint64_t of_task[RH_MAX_TASKS];
 static _Atomic bool is_allowed;
 
-
 void (*rt_order_learned)(uint32_t task);
 
 static uint32_t bit_index(uint64_t bits)

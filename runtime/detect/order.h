@@ -21,8 +21,8 @@
 #ifndef RH_RUNTIME_ORDER_H
 #define RH_RUNTIME_ORDER_H
 
-#include "evidence/witness.h"
 #include "evidence/pause.h"
+#include "evidence/witness.h"
 
 enum { RT_TRACKS = 64, RT_TRACKS_OF_TASK = 16 };
 

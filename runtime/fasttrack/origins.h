@@ -2,10 +2,10 @@
 /*
  * Where accesses come from: what a cell has no room for, so that a race shows both of its sides.
  *
- * An origin is a site, the stack that led there and the locks that were held. Each slot of the clocks numbers its own, from 1
- * on; a stack is taken when its number is given, and kept for good. The caller names
- * stack and locks by their context, a hash of both. The threads that a slot belonged to are kept
- * with the epochs in which they began.
+ * An origin is a site, the stack that led there and the locks that were held. Each slot of the
+ * clocks numbers its own, from 1 on; a stack is taken when its number is given, and kept for good.
+ * The caller names stack and locks by their context, a hash of both. The threads that a slot
+ * belonged to are kept with the epochs in which they began.
  */
 #ifndef RH_RUNTIME_FASTTRACK_ORIGINS_H
 #define RH_RUNTIME_FASTTRACK_ORIGINS_H

@@ -12,8 +12,8 @@
 #include "opaque.h"
 #include "thread.h"
 
-/* libc's clone by its other name: looking it up would take locks, and clone may be called where that
- * is not allowed. */
+/* libc's clone by its other name: looking it up would take locks, and clone may be called where
+ * that is not allowed. */
 extern int __clone(int (*function)(void *), void *stack, int flags, void *arg, ...);
 
 static void announce(int flags)

@@ -13,8 +13,8 @@
 #include <link.h>
 
 #include "intercept/dl.h"
-#include "opaque.h"
 #include "intercept/real.h"
+#include "opaque.h"
 #include "stack/stack.h"
 
 /* --- loading --- */

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "kernel/kernel.h"
 #include "intercept/real.h"
+#include "kernel/kernel.h"
 #include "sync.h"
 
 static inline void before_child(void)

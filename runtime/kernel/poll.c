@@ -4,8 +4,8 @@
  * epoll set hands what belongs to it to the thread that will be woken, so that is a release; a
  * common one, because an epoll descriptor has no identity that its duplicates share.
  */
-#include "kernel/kernel.h"
 #include "intercept/real.h"
+#include "kernel/kernel.h"
 #include "sync.h"
 
 static inline int after_poll(int result)

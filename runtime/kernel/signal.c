@@ -15,8 +15,8 @@
 #include <signal.h>
 
 #include "intercept/fork.h"
-#include "kernel/kernel.h"
 #include "intercept/real.h"
+#include "kernel/kernel.h"
 #include "sync.h"
 #include "sys.h"
 #include "thread.h"

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "intercept/real.h"
 #include "kernel/kernel.h"
 #include "opaque.h"
-#include "intercept/real.h"
 #include "sync.h"
 #include "sys.h"
 

@@ -11,7 +11,7 @@ enum { KIN = 1 << 16, LINKS = 1024 };
 static struct {
     struct rt_kin known;
     bool is_there, is_chosen;
-} *table;
+} * table;
 
 static uint16_t *order; /* the turns: all that are there, at random */
 static uint32_t kin_count;

@@ -89,7 +89,7 @@ static struct rt_recent *choose(struct entry *e, const struct rt_recent *access)
                 own_read = cell;
         }
     }
-    return free ? free
+    return free       ? free
            : own_read ? own_read
                       : &e->cells[(access->epoch + access->site) % RT_RECENT_CELLS];
 }

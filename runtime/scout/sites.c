@@ -16,10 +16,10 @@ enum { IMAGES = RH_MAX_KEYED };
 enum {
     NARROW_TIMES = 8,  /* so many times as often in a narrow window */
     WIDE_SHARE = 16,   /* one in so many in others: they are to see as many sites as they can, */
-    SPECIAL_SHARE = 4, /* but those that are promising, or to which others may still come, longer, */
+    SPECIAL_SHARE = 4, /* but promising ones, and those to which others may still come, longer, */
     KNOWN_SHARE = 32,  /* and those that earlier runs know hardly at all */
     LEAST_VISITS = 16,
-    NEW_THREAD = 16,   /* visits that are left when another thread comes */
+    NEW_THREAD = 16, /* visits that are left when another thread comes */
     MOST_BOREDOM = 6,
     CLOSED_VISITS = 2, /* between windows */
     QUIET = 2,         /* windows that did not see a site, and leave it on when they close */
@@ -383,10 +383,10 @@ static void learn(const struct rt_image *image, const struct site *sites)
         uint8_t access = image->image->sites[i].access;
         bool writes = access != RH_ACCESS_READ && access != RH_ACCESS_ATOMIC_READ;
         if (sites[i].kin && (sites[i].slots || sites[i].seen & IS_PROMISING))
-            rt_kin_learn(sites[i].kin, &(struct rt_kin){.slots = sites[i].slots,
-                                                        .writes = writes,
-                                                        .is_promising =
-                                                            sites[i].seen & IS_PROMISING});
+            rt_kin_learn(sites[i].kin,
+                         &(struct rt_kin){.slots = sites[i].slots,
+                                          .writes = writes,
+                                          .is_promising = sites[i].seen & IS_PROMISING});
     }
 }
 

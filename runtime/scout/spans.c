@@ -46,8 +46,7 @@ static bool copy(const struct span *s, struct span *out)
     out->size = s->size;
     out->access = s->access;
     atomic_thread_fence(memory_order_acquire);
-    return version % 2 == 0 &&
-           atomic_load_explicit(&s->version, memory_order_relaxed) == version;
+    return version % 2 == 0 && atomic_load_explicit(&s->version, memory_order_relaxed) == version;
 }
 
 /* A thread that comes to the same site again has its span there already, mostly. */

@@ -4,9 +4,9 @@
 
 #include <link.h>
 
+#include "probe.h"
 #include "stack/cfi_read.h"
 #include "stack/image_names.h"
-#include "probe.h"
 #include "stack/stack.h"
 #include "sys.h"
 

@@ -25,8 +25,8 @@ static const struct {
 static const char *const others[] = {"mutex", "signal", "deadlock", "called_from_lib"};
 
 #define EXPECTED                                                                                   \
-    "expected race:PATTERN, race_top:PATTERN, entry:PATTERN, or acquire, release, lock, unlock or " \
-    "thread with :NAME:ARG"
+    "expected race:PATTERN, race_top:PATTERN, entry:PATTERN, or acquire, release, lock, unlock "   \
+    "or thread with :NAME:ARG"
 
 const char *rh_config_kind_name(enum rh_config_kind kind)
 {

@@ -9,8 +9,8 @@
  *                       is reported. At link time, no access there is a site; in a report, every
  *                       frame of both stacks counts
  *     race_top:PATTERN  the same, but of the stacks only the accesses' own functions count
- *     entry:PATTERN     such functions are called by threads that the program's code does not start:
- *                       by a library, a plugin, a script
+ *     entry:PATTERN     such functions are called by threads that the program's code does not
+ *                       start: by a library, a plugin, a script
  *     acquire:NAME:ARG  a call of NAME has, when it returns, seen all that was done before any
  *     release:NAME:ARG  call of a release on the same object, to which argument ARG points
  *     lock:NAME:ARG     a call of NAME takes the lock to which argument ARG points

@@ -119,8 +119,7 @@ static void index_prints(struct met_look *look, uint32_t site_count)
 enum rh_status rh_earlier_adopt_met(struct rh_runs *runs, const char *path,
                                     const struct rh_sidecar_site *sites, uint32_t site_count)
 {
-    struct met_look look = {
-        .look = {runs, is_new, take_met}, .sites = sites, .found = RH_VEC_INIT};
+    struct met_look look = {.look = {runs, is_new, take_met}, .sites = sites, .found = RH_VEC_INIT};
     int64_t now = time(NULL);
     enum rh_status status = rh_runs_adopted_until(runs, &look.since);
     if (status != RH_OK)

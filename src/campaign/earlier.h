@@ -4,8 +4,8 @@
  *
  * How it works: stores of runs lie in one folder. Those of a program of the same name, as far as
  * they were written since the last look, are opened and read. A store that cannot be read is passed
- * over. Pairs of sites, or of functions, are found again by fingerprint, so that what has changed is
- * dropped.
+ * over. Pairs of sites, or of functions, are found again by fingerprint, so that what has changed
+ * is dropped.
  */
 #ifndef RH_CAMPAIGN_EARLIER_H
 #define RH_CAMPAIGN_EARLIER_H

@@ -70,8 +70,8 @@ static enum rh_status open_rest(const struct rh_process *p, struct rh_process_im
     if (status == RH_OK)
         status = open_store(p, image);
     if (status == RH_OK && !p->options.store)
-        status = rh_earlier_adopt_met(image->runs, image->store_path, image->sites,
-                                      image->site_count);
+        status =
+            rh_earlier_adopt_met(image->runs, image->store_path, image->sites, image->site_count);
     if (status == RH_OK)
         status = rh_pool_open(image->sidecar, image->runs, &p->options.pool, &image->pool);
     if (status != RH_OK)

@@ -40,8 +40,8 @@ static void set_options(const struct suite *s)
 {
     const char *given = getenv("RACEHIVE_OPTIONS");
     struct rh_strbuf text = RH_STRBUF_INIT;
-    rh_strbuf_addf(&text, "%s%sdetector=%s:pages=%s", given ? given : "", given && *given ? ":" : "",
-                   s->options->detector, s->folder);
+    rh_strbuf_addf(&text, "%s%sdetector=%s:pages=%s", given ? given : "",
+                   given && *given ? ":" : "", s->options->detector, s->folder);
     setenv("RACEHIVE_OPTIONS", rh_strbuf_text(&text), 1);
     rh_strbuf_release(&text);
 }
@@ -70,8 +70,7 @@ static enum rh_status run_command(struct suite *s)
         continue;
     sigaction(SIGINT, &interrupt, NULL);
     sigaction(SIGQUIT, &quit, NULL);
-    s->result->exit_status =
-        WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    s->result->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return RH_OK;
 }
 
@@ -114,9 +113,8 @@ static struct rh_process *open_program(struct suite *s, const char *path)
     if (process || was_refused(s, path))
         return process;
     char *store = choose_store(s, path);
-    const struct rh_process_options options = {.detector = s->options->detector,
-                                               .store = store,
-                                               .pool = {.method = RH_POOL_ORDER}};
+    const struct rh_process_options options = {
+        .detector = s->options->detector, .store = store, .pool = {.method = RH_POOL_ORDER}};
     if (rh_process_open(path, &options, &process) == RH_OK) {
         rh_vec_push(&s->result->programs, process);
     } else {

@@ -3,9 +3,9 @@
  * A whole test suite under a detector that needs no tasks: one command, and every instrumented
  * process that it starts, children of children and short-lived ones too.
  *
- * How it works: the command finds in RACEHIVE_OPTIONS a folder, in which the runtime of each process
- * makes a control page of its own. When the command has ended, each page is read like that of a run
- * and kept in the store of its program.
+ * How it works: the command finds in RACEHIVE_OPTIONS a folder, in which the runtime of each
+ * process makes a control page of its own. When the command has ended, each page is read like that
+ * of a run and kept in the store of its program.
  */
 #ifndef RH_CAMPAIGN_SUITE_H
 #define RH_CAMPAIGN_SUITE_H

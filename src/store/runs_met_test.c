@@ -50,10 +50,11 @@ static void assert_two(struct rh_runs *runs, bool has_raced)
     assert_status(RH_OK, rh_runs_list_met(runs, &met));
     assert_status(RH_OK, rh_runs_list_sites(runs, &sites));
     assert_int_equal(met.len, 2);
-    assert_met(
-        &met.data[0],
-        &(struct rh_runs_met){
-            .candidate = {high, 8, 8}, .runs = 1, .unlocked = 1, .unordered = 1, .prints = {88, 88}});
+    assert_met(&met.data[0], &(struct rh_runs_met){.candidate = {high, 8, 8},
+                                                   .runs = 1,
+                                                   .unlocked = 1,
+                                                   .unordered = 1,
+                                                   .prints = {88, 88}});
     assert_met(&met.data[1], &(struct rh_runs_met){.candidate = {low, 3, 5},
                                                    .runs = 2,
                                                    .locked = 2,

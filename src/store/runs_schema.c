@@ -228,10 +228,10 @@ static const char elsewhere_columns[] =
 /* --- all versions --- */
 
 static const struct rh_db_migration steps[] = {
-    {.define = first_tables},  {.define = finding_tables, .convert = convert_races},
-    {.define = loss_tables},   {.define = sight_tables},
-    {.define = end_columns},   {.define = hint_column},
-    {.define = library_table}, {.define = pair_tables},
+    {.define = first_tables},      {.define = finding_tables, .convert = convert_races},
+    {.define = loss_tables},       {.define = sight_tables},
+    {.define = end_columns},       {.define = hint_column},
+    {.define = library_table},     {.define = pair_tables},
     {.define = elsewhere_columns},
 };
 

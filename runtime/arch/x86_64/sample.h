@@ -8,10 +8,11 @@
 #include "arch/x86_64/registers.h"
 
 /* Under the kernel's numbers, which are also the order in which they come; and under ours. */
+/* clang-format off */
 #define RT_SAMPLE_REGISTERS(X)                                                                     \
-    X(AX, 0)                                                                                       \
-    X(BX, 3) X(CX, 2) X(DX, 1) X(SI, 4) X(DI, 5) X(BP, 6) X(SP, 7) X(IP, 16) X(R8, 8) X(R9, 9)     \
-        X(R10, 10) X(R11, 11) X(R12, 12) X(R13, 13) X(R14, 14) X(R15, 15)
+    X(AX, 0) X(BX, 3) X(CX, 2) X(DX, 1) X(SI, 4) X(DI, 5) X(BP, 6) X(SP, 7)                        \
+    X(IP, 16) X(R8, 8) X(R9, 9) X(R10, 10) X(R11, 11) X(R12, 12) X(R13, 13) X(R14, 14) X(R15, 15)
+/* clang-format on */
 
 #define RT_SAMPLE_BIT(name, number) | 1ull << PERF_REG_X86_##name
 #define RT_SAMPLE_MASK              (0 RT_SAMPLE_REGISTERS(RT_SAMPLE_BIT))

@@ -99,30 +99,27 @@ static void a_team_may_start_threads_that_outlive_it(void **state)
 static void critical_sections_guard(void **state)
 {
     (void)state;
-    check_case(
-        FORK
-        "declare void @__kmpc_critical(ptr, i32, ptr)\n"
-        "declare void @__kmpc_end_critical(ptr, i32, ptr)\n" OUTLINED("region") "  call void "
-                                                                                "@__kmpc_critical("
-                                                                                "ptr null, i32 0, "
-                                                                                "ptr @m)\n" READ(
-                                                                                    "in",
-                                                                                    "@x") "  call "
-                                                                                          "void "
-                                                                                          "@__kmpc_"
-                                                                                          "end_"
-                                                                                          "critical"
-                                                                                          "(ptr "
-                                                                                          "null, "
-                                                                                          "i32 0, "
-                                                                                          "ptr "
-                                                                                          "@m)"
-                                                                                          "\n" READ("out",
-                                                                                                    "@x") "  ret void\n}\n"
-                                                                                                          "define i32 @main() {\n" REGION(
-                                                                                                              "@region")
-                                                                                                              END,
-        {"region:in", "region:in", GUARDED}, {"region:in", "region:out", RACY});
+    check_case(FORK
+               "declare void @__kmpc_critical(ptr, i32, ptr)\n"
+               "declare void @__kmpc_end_critical(ptr, i32, ptr)\n" OUTLINED(
+                   "region") "  call void "
+                             "@__kmpc_critical("
+                             "ptr null, i32 0, "
+                             "ptr @m)\n" READ(
+                                 "in", "@x") "  call "
+                                             "void "
+                                             "@__kmpc_"
+                                             "end_"
+                                             "critical"
+                                             "(ptr "
+                                             "null, "
+                                             "i32 0, "
+                                             "ptr "
+                                             "@m)"
+                                             "\n" READ("out", "@x") "  ret void\n}\n"
+                                                                    "define i32 @main() {\n" REGION(
+                                                                        "@region") END,
+               {"region:in", "region:in", GUARDED}, {"region:in", "region:out", RACY});
 }
 
 int main(void)

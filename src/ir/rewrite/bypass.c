@@ -26,9 +26,9 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "ir/module.h"
 #include "ir/rewrite/debug_vars.h"
 #include "ir/rewrite/llvm_kit.h"
-#include "ir/module.h"
 #include "ir/rewrite/rewrite.h"
 
 struct value_vec RH_VEC_BODY(LLVMValueRef);

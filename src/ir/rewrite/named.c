@@ -103,8 +103,7 @@ static void build_event(const struct wrapping *w, LLVMBuilderRef builder)
 static void build_body(const struct wrapping *w)
 {
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(w->m->context);
-    LLVMPositionBuilderAtEnd(builder,
-                             LLVMAppendBasicBlockInContext(w->m->context, w->wrapper, ""));
+    LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(w->m->context, w->wrapper, ""));
     LLVMValueRef *args = rh_calloc(w->count + 1u, sizeof *args);
     LLVMGetParams(w->wrapper, args);
     if (!w->row->after)
