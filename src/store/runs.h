@@ -80,16 +80,23 @@
  *       ordered, unordered integer   the same for meetings that were seen to be, or not
  *       hinted             integer   runs in which they touched common bytes in different windows
  *                                    of the scout, without a common lock: a hint that they may meet
- *       first_print, second_print   integer   fingerprints of the two sites, 64 bits: they are
- * known by these in other builds; 0 if one is of a library elsewhere          integer   enum
- * rh_runs_elsewhere sites      that ran number             integer   primary key, as in tasks runs
- * integer   in which it ran in_threads         integer   of these, the ones in which more than one
- * thread ran it adopted    one row until              integer   when stores of other builds and
- * detectors were last looked at, in seconds since 1970 libraries  shared libraries, and other
- * programs, that took part in runs of this program. What they have of their own is in stores of
- * their own; what a library has with the program, or with another library, is here number integer
- * primary key, from 1 to RH_RUNS_LIBRARIES build_id           text      unique name text      the
- * file's name: with it, and with fingerprints, the two sides of a candidate are known across builds
+ *       first_print, second_print    integer   fingerprints of the two sites, 64 bits: other builds
+ *                                    know them by these; 0 if one is of a library
+ *       elsewhere          integer   enum rh_runs_elsewhere
+ *     sites      that ran
+ *       number             integer   primary key, as in tasks
+ *       runs               integer   in which it ran
+ *       in_threads         integer   of these, the ones in which more than one thread ran it
+ *     adopted    one row
+ *       until              integer   when stores of other builds and detectors were last looked at,
+ *                                    in seconds since 1970
+ *     libraries  shared libraries, and other programs, that took part in runs of this program. What
+ *                they have of their own is in stores of their own; what a library has with the
+ *                program, or with another library, is here
+ *       number             integer   primary key, from 1 to RH_RUNS_LIBRARIES
+ *       build_id           text      unique
+ *       name               text      the file's name: with it, and with fingerprints, the two sides
+ *                                    of a candidate are known across builds
  *       path               text      where it was when it was last loaded
  *       store              text      path of its store of runs; "" if it has none
  *       why_not            text      why it has none: it has no sidecar; "" if it has
