@@ -569,6 +569,8 @@ static struct rt_clocks *clocks_of(struct rt_thread *t)
 bool rt_scout_start(size_t offset)
 {
     share_offset = offset;
+    if (rt_options.scout)
+        rt_budget_share();
     rt_clocks_of = clocks_of;
     return rt_clocks_start() && rt_recent_start() && rt_depot_start() && rt_kin_start();
 }

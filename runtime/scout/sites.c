@@ -393,7 +393,8 @@ static void learn(const struct rt_image *image, const struct site *sites)
 bool rt_scout_sites_choose_kin(uint16_t for_one)
 {
     int64_t began = rt_sys_thread_ns();
-    rt_kin_clear();
+    if (!for_one)
+        rt_kin_clear();
     for (uint32_t i = 0; !for_one && i < rt_image_count() && i < IMAGES; i++) {
         const struct rt_image *image = rt_image_at(i);
         if (image && image->image && sites_of[i])
