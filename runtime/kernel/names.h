@@ -5,7 +5,8 @@
  *
  * How it works: a small lossy table. The kernel numbers sockets one after the other, so an inode is
  * not another socket's for a long time. Kept are only names that stay as they are until someone
- * connects a socket anew: that begins another *generation*, and what was kept before is void.
+ * in this process connects a socket anew: that begins another *generation*, and what was kept
+ * before is void.
  */
 #ifndef RH_RUNTIME_KERNEL_NAMES_H
 #define RH_RUNTIME_KERNEL_NAMES_H
