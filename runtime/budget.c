@@ -19,6 +19,7 @@ enum { TASKS_SHARE = 4 };
 
 _Atomic bool rt_budget_alarm, rt_budget_tasks_alarm;
 _Atomic bool rt_budget_slice_over = true;
+_Atomic bool rt_meter_events_are_scouts;
 
 static uint64_t share; /* parts per million */
 static uint64_t floor_ns;

@@ -67,6 +67,14 @@ RT_HIDDEN void rt_meter_add(enum rt_meter meter, uint64_t ticks);
 /* What is measured always, and counts for itself alone. */
 RT_HIDDEN void rt_meter_charge(enum rt_meter meter, uint64_t ns);
 
+/* While the scout has a window open, events are its expense, else that of tasks. */
+extern RT_HIDDEN _Atomic bool rt_meter_events_are_scouts;
+static inline enum rt_meter rt_meter_of_events(void)
+{
+    bool are_scouts = atomic_load_explicit(&rt_meter_events_are_scouts, memory_order_relaxed);
+    return are_scouts ? RT_METER_SYNCS : RT_METER_TASKS;
+}
+
 /* Around the work of a hook or an event; a pause in between makes the measurement void. */
 static inline uint64_t rt_meter_begin(struct rt_thread *self)
 {

@@ -84,12 +84,6 @@ static enum rt_meter meter_of(uint8_t users)
     return is_scouts ? RT_METER_HOOKS : RT_METER_TASKS;
 }
 
-enum rt_meter rt_hook_meter_of_events(void)
-{
-    return atomic_load_explicit(&rt_hook_scout_window, memory_order_relaxed) ? RT_METER_SYNCS
-                                                                             : RT_METER_TASKS;
-}
-
 void rt_hook(struct rh_image *image, struct rh_hook_frame *frame)
 {
     const struct rt_detector *detector = rt_detector;

@@ -3,7 +3,7 @@
 #ifndef RH_RUNTIME_HOOK_H
 #define RH_RUNTIME_HOOK_H
 
-#include "budget.h"
+#include "rt.h"
 
 /* Hands the key's armed sites, one by one, to the detector. */
 RT_HIDDEN void rt_hook(struct rh_image *image, struct rh_hook_frame *frame);
@@ -13,9 +13,6 @@ RT_HIDDEN void rt_hook(struct rh_image *image, struct rh_hook_frame *frame);
  * soon be off, and until then they cost next to nothing. Numbers, and not a flag: whoever finds a
  * window over may say so late, and must not mute the next one, in which atomics have to be seen. */
 extern RT_HIDDEN _Atomic uint32_t rt_hook_scout_window, rt_hook_scout_over;
-
-/* Who pays for an event of synchronisation, now: the scout while it has a window, else tasks. */
-RT_HIDDEN enum rt_meter rt_hook_meter_of_events(void);
 
 /* True when no thread is inside a hook or an event that it entered before the call. Waits a little
  * for those that are; not for the program's threads. */

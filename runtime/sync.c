@@ -6,7 +6,6 @@
 #include "sync.h"
 
 #include "budget.h"
-#include "hook.h"
 #include "opaque.h"
 #include "thread.h"
 
@@ -132,7 +131,7 @@ void rt_sync_event_as(struct rt_thread *thread, enum rt_sync what, const volatil
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t began = rt_meter_begin(thread);
     detector->sync(thread, what, object);
-    rt_meter_end(thread, rt_hook_meter_of_events(), began);
+    rt_meter_end(thread, rt_meter_of_events(), began);
     atomic_signal_fence(memory_order_seq_cst);
     thread->in_hook--;
     if (change == HELD_LESS)
@@ -179,7 +178,7 @@ void rt_sync_use(const volatile void *object, size_t size, enum rt_sync what, ui
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t began = rt_meter_begin(self);
     rt_detector->use(self, &use);
-    rt_meter_end(self, rt_hook_meter_of_events(), began);
+    rt_meter_end(self, rt_meter_of_events(), began);
     atomic_signal_fence(memory_order_seq_cst);
     self->in_hook--;
 }

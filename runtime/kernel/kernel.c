@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "budget.h"
-#include "hook.h"
 #include "intercept/fork.h"
 #include "kernel/names.h"
 #include "sync.h"
@@ -54,7 +53,7 @@ static long ask(long call, long a, long b, long c, long d, long e)
     uint64_t began = self ? rt_meter_begin(self) : 0;
     long result = rt_arch_syscall(call, a, b, c, d, e, 0);
     if (self)
-        rt_meter_end(self, rt_hook_meter_of_events(), began);
+        rt_meter_end(self, rt_meter_of_events(), began);
     return result;
 }
 

@@ -388,6 +388,7 @@ static void open_window(uint64_t slice_ns, enum rt_scout_width wanted)
     width = wanted;
     opened_ns = rt_sys_monotonic_ns();
     rt_held_forget();
+    atomic_store(&rt_meter_events_are_scouts, true);
     rt_sync_need();
     atomic_fetch_add(&rt_memory_live, 1);
     atomic_store(&rt_hook_scout_window, ++serial);
@@ -409,6 +410,7 @@ static void close_window(void)
     atomic_store(&rt_hook_scout_window, 0);
     atomic_fetch_sub(&rt_memory_live, 1);
     rt_sync_done();
+    atomic_store(&rt_meter_events_are_scouts, false);
 }
 
 static uint64_t age(void)
