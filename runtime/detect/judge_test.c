@@ -379,7 +379,7 @@ static void test_last_owner_is_paused(void **state)
     pthread_t owner = start_paused(1);
     after_atomic(0, BLOCK);
     assert_int_equal(collisions, 0);
-    rt_pause_release_all();
+    rt_pause_release_tasks();
     pthread_join(owner, NULL);
     assert_int_equal(unordered, 0);
 }

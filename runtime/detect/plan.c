@@ -151,7 +151,7 @@ static void switch_on(const struct rt_plan *p)
 static void switch_off(const struct rt_plan *p)
 {
     rt_order_allow(false);
-    rt_pause_release_all();
+    rt_pause_release_tasks();
     arm_tasks(p, false);
     if (is_armed)
         arm_order(false);

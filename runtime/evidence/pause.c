@@ -164,11 +164,11 @@ bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum rt_side sid
     return false;
 }
 
-void rt_pause_release_all(void)
+void rt_pause_release_tasks(void)
 {
     for (int i = 0; i < SLOTS; i++) {
         uint32_t state = atomic_load(&slots[i].state);
-        if (state % SLOT_STATES == SLOT_WAITING &&
+        if (state % SLOT_STATES == SLOT_WAITING && slots[i].task != RT_PAUSE_AMBUSH &&
             atomic_compare_exchange_strong(&slots[i].state, &state,
                                            state - SLOT_WAITING + SLOT_RELEASED))
             rt_sys_futex_wake(&slots[i].state, 1);

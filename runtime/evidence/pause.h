@@ -59,8 +59,8 @@ RT_HIDDEN bool rt_pause_meet(const struct rt_thread *self, uint32_t task, enum r
 RT_HIDDEN bool rt_pause_meet_ambush(const struct rt_thread *self, const struct rt_access *a,
                                     bool writes, uint32_t *at, struct rt_meeting *meeting);
 
-/* Ends all pauses; in a child after fork, forgets those of threads that are not there. */
-RT_HIDDEN void rt_pause_release_all(void);
+/* Ends all pauses of tasks; in a child after fork, forgets those of threads that are not there. */
+RT_HIDDEN void rt_pause_release_tasks(void);
 RT_HIDDEN void rt_pause_after_fork(void);
 
 #endif

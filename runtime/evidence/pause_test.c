@@ -177,10 +177,27 @@ static void test_who_does_not_meet(void **state)
     assert_false(
         rt_pause_meet(h.self, 3, RT_SIDE_FIRST, &h.access, RT_ANY_MOMENT, &(struct rt_meeting){0}));
     assert_int_equal(count_waiting(), 1);
-    rt_pause_release_all();
+    rt_pause_release_tasks();
     finish(&h);
     assert_int_equal(h.end, RT_PAUSE_TIMED_OUT);
     assert_true(h.took_ns < (int64_t)LONG_US * 1000);
+}
+
+/* One that belongs to no task is the scout's, who goes on when tasks do not. */
+static void test_ambush_outlasts_tasks(void **state)
+{
+    (void)state;
+    struct holder h = usual_holder();
+    h.task = RT_PAUSE_AMBUSH;
+    start(&h);
+    await_waiting(1);
+    rt_pause_release_tasks();
+    assert_int_equal(count_waiting(), 1);
+    for (int i = 0; i < SLOTS; i++)
+        slots[i].task = 3;
+    rt_pause_release_tasks();
+    finish(&h);
+    assert_int_equal(h.end, RT_PAUSE_TIMED_OUT);
 }
 
 static void test_budget_refuses(void **state)
@@ -219,7 +236,7 @@ static void test_all_slots(void **state)
         assert_int_equal(meeting.paused.address, 0x1000 + i * 8);
     }
     await_waiting(SLOTS / 2);
-    rt_pause_release_all();
+    rt_pause_release_tasks();
     for (uint32_t i = 0; i < SLOTS; i++) {
         finish(&holders[i]);
         assert_int_equal(holders[i].end, i % 2 ? RT_PAUSE_TIMED_OUT : RT_PAUSE_MET);
@@ -252,7 +269,7 @@ static void start_ambush(struct holder *h, enum rt_side side)
 static void end_ambush(struct holder *h)
 {
     assert_int_equal(count_waiting(), 1); /* whoever collided has left it where it was */
-    rt_pause_release_all();
+    rt_pause_release_tasks();
     finish(h);
     assert_int_equal(h->end, RT_PAUSE_TIMED_OUT);
 }
@@ -290,7 +307,7 @@ static void test_tasks_are_no_ambush(void **state)
     start(&h);
     await_waiting(1);
     assert_false(collides(1, access_at(0x1000, 8), true));
-    rt_pause_release_all();
+    rt_pause_release_tasks();
     finish(&h);
 }
 
@@ -341,7 +358,7 @@ static void test_after_fork(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    rt_pause_release_all();
+    rt_pause_release_tasks();
     finish(&h);
 }
 
@@ -393,7 +410,7 @@ static void *collide_often(void *arg)
         struct rt_access a = access_at(0x1000 + task * 64, 64);
         struct rt_meeting meeting;
         if (draw_below(&random, 2000) == 0)
-            rt_pause_release_all();
+            rt_pause_release_tasks();
         if (!rt_pause_meet(self, task, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting))
             continue;
         atomic_fetch_add(&stress.meetings, 1);
@@ -430,6 +447,7 @@ int main(void)
         CASE(test_nobody_comes),
         CASE(test_met),
         CASE(test_who_does_not_meet),
+        CASE(test_ambush_outlasts_tasks),
         CASE(test_budget_refuses),
         CASE(test_all_slots),
         CASE(test_signals_wait_for_its_end),
