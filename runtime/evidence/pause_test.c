@@ -124,6 +124,14 @@ static bool meets(uint32_t thread, uint32_t task, enum rt_side side, struct rt_a
     return rt_pause_meet(&fakes[thread], task, side, &a, RT_ANY_MOMENT, &meeting);
 }
 
+/* Those of ambushes as if they were a task's. */
+static void release_all(void)
+{
+    for (int i = 0; i < SLOTS; i++)
+        slots[i].task %= RT_PAUSE_AMBUSH;
+    rt_pause_release_tasks();
+}
+
 /* --- tests --- */
 
 static void test_nobody_comes(void **state)
@@ -177,7 +185,7 @@ static void test_who_does_not_meet(void **state)
     assert_false(
         rt_pause_meet(h.self, 3, RT_SIDE_FIRST, &h.access, RT_ANY_MOMENT, &(struct rt_meeting){0}));
     assert_int_equal(count_waiting(), 1);
-    rt_pause_release_tasks();
+    release_all();
     finish(&h);
     assert_int_equal(h.end, RT_PAUSE_TIMED_OUT);
     assert_true(h.took_ns < (int64_t)LONG_US * 1000);
@@ -193,9 +201,7 @@ static void test_ambush_outlasts_tasks(void **state)
     await_waiting(1);
     rt_pause_release_tasks();
     assert_int_equal(count_waiting(), 1);
-    for (int i = 0; i < SLOTS; i++)
-        slots[i].task = 3;
-    rt_pause_release_tasks();
+    release_all();
     finish(&h);
     assert_int_equal(h.end, RT_PAUSE_TIMED_OUT);
 }
@@ -236,7 +242,7 @@ static void test_all_slots(void **state)
         assert_int_equal(meeting.paused.address, 0x1000 + i * 8);
     }
     await_waiting(SLOTS / 2);
-    rt_pause_release_tasks();
+    release_all();
     for (uint32_t i = 0; i < SLOTS; i++) {
         finish(&holders[i]);
         assert_int_equal(holders[i].end, i % 2 ? RT_PAUSE_TIMED_OUT : RT_PAUSE_MET);
@@ -269,7 +275,7 @@ static void start_ambush(struct holder *h, enum rt_side side)
 static void end_ambush(struct holder *h)
 {
     assert_int_equal(count_waiting(), 1); /* whoever collided has left it where it was */
-    rt_pause_release_tasks();
+    release_all();
     finish(h);
     assert_int_equal(h->end, RT_PAUSE_TIMED_OUT);
 }
@@ -307,7 +313,7 @@ static void test_tasks_are_no_ambush(void **state)
     start(&h);
     await_waiting(1);
     assert_false(collides(1, access_at(0x1000, 8), true));
-    rt_pause_release_tasks();
+    release_all();
     finish(&h);
 }
 
@@ -358,7 +364,7 @@ static void test_after_fork(void **state)
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    rt_pause_release_tasks();
+    release_all();
     finish(&h);
 }
 
@@ -410,7 +416,7 @@ static void *collide_often(void *arg)
         struct rt_access a = access_at(0x1000 + task * 64, 64);
         struct rt_meeting meeting;
         if (draw_below(&random, 2000) == 0)
-            rt_pause_release_tasks();
+            release_all();
         if (!rt_pause_meet(self, task, RT_SIDE_FIRST, &a, RT_ANY_MOMENT, &meeting))
             continue;
         atomic_fetch_add(&stress.meetings, 1);
