@@ -244,7 +244,7 @@ static bool prepare(struct rt_image *r)
 static bool suits_detector(const struct rt_image *r)
 {
     static _Atomic bool said;
-    if (!(r->image->counts[2] & RH_IMAGE_CHECKS) || (rt_detector && rt_detector->hook))
+    if (!(r->image->counts[2] & RH_IMAGE_CHECKS) || (rt_detector && rt_detector->check))
         return true;
     if (!atomic_exchange(&said, true))
         rt_complain(
@@ -263,6 +263,8 @@ static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, enum 
     if (!suits_detector(r) || !prepare(r) || !writer_open(&w, r, count <= FEW))
         return false;
     r->image->hook = rt_detector && rt_detector->hook ? rt_detector->hook : rt_hook;
+    if (rt_detector && rt_detector->check)
+        r->image->check = rt_detector->check;
     bool good = true;
     for (uint32_t i = 0; i < count; i++)
         good &= set_site(&w, sites ? sites[i] : i, user, on);

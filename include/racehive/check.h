@@ -25,6 +25,20 @@ enum {
     RH_CHECK_SIZES = 3,        /* 1, 2 and 4 bytes */
 };
 
+/*
+ * What an access is, as the stub of its check says: its size, whether it writes, and whether it is a
+ * sweep, which stands before a loop for all accesses that a site makes in it: so many, at a distance
+ * that is never 0.
+ */
+enum rh_check_shape {
+    RH_CHECK_SHAPE_SIZE = 0x3f,
+    RH_CHECK_SHAPE_WRITES = 0x40,
+    RH_CHECK_SHAPE_SWEEP = 0x80,
+    RH_CHECK_SHAPE_STRIDE_AT = 8,
+    RH_CHECK_SHAPE_STRIDE = 0xffff,
+    RH_CHECK_SHAPE_COUNT_AT = 24,
+};
+
 /* The bits of a shifted cell that must be 0 for a plain access of these bytes of the granule. */
 static inline uint64_t rh_check_needs(uint8_t bytes, int is_write)
 {

@@ -20,6 +20,19 @@ bool rh_check_suits(const struct rh_site *site)
     return is_plain && has_size && !(r->flags & ~RH_SITE_VOLATILE);
 }
 
+uint32_t rh_check_shape(const struct rh_site *site)
+{
+    _Static_assert(GRANULE * MOST_GRANULES <= RH_CHECK_SHAPE_SIZE, "a size has room");
+    return site->record.size | (is_write(site) ? (uint32_t)RH_CHECK_SHAPE_WRITES : 0);
+}
+
+uint32_t rh_check_sweep_shape(const struct rh_site *site)
+{
+    int64_t stride = site->sweep->stride < 0 ? -site->sweep->stride : site->sweep->stride;
+    return rh_check_shape(site) | (uint32_t)RH_CHECK_SHAPE_SWEEP |
+           (uint32_t)stride << RH_CHECK_SHAPE_STRIDE_AT;
+}
+
 _Static_assert(RH_CHECK_CELLS == 4, "the scale of the address of a granule's shadow");
 
 /* The granule's shadow: its base is left in %r11, a quarter of the distance in %r10. */

@@ -21,6 +21,11 @@
 /* Can the site have a check? Others have a key. */
 bool rh_check_suits(const struct rh_site *site);
 
+/* What the stub hands on as the access's size: enum rh_check_shape. */
+uint32_t rh_check_shape(const struct rh_site *site);
+/* The same of a sweep, but for how many accesses it is. */
+uint32_t rh_check_sweep_shape(const struct rh_site *site);
+
 /* Adds the assembly. `address` is an instruction that leaves the address in %r9; `stub` is where to
  * go for the hook. `has_runtime`: the runtime is linked to the same image. */
 void rh_check_add(struct rh_strbuf *text, const struct rh_site *site, const char *address,

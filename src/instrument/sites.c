@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "candidate/member.h"
+#include "instrument/checks.h"
 #include "instrument/gates.h"
 #include "ir/names/expr.h"
 
@@ -350,17 +351,39 @@ static void plan_twin(struct collector *c, size_t first)
     rh_vec_free(&keyed);
 }
 
+/* --- loops --- */
+
+/* The sites from this one on whose checks need not stand in their loop. */
+static void plan_sweeps(struct collector *c, size_t first)
+{
+    struct rh_arena *arena = &c->out->arena;
+    for (size_t i = first; i < c->out->sites.len; i++) {
+        struct rh_site *site = &c->out->sites.data[i];
+        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, site->inst->block);
+        struct rh_sweep sweep;
+        if (!loop || !rh_check_suits(site) || !rh_gates_is_closed(loop) ||
+            !rh_sweep_find(c->cfg, site->inst, site->pointer, &sweep))
+            continue;
+        site->sweep = rh_arena_alloc(arena, sizeof sweep);
+        *site->sweep = sweep;
+        site->sweep->blocks = rh_arena_array(arena, struct rh_block *, sweep.block_count);
+        memcpy(site->sweep->blocks, sweep.blocks, sweep.block_count * sizeof *sweep.blocks);
+    }
+}
+
 /* --- functions --- */
 
 static void collect_function(struct collector *c, struct rh_function *fn)
 {
-    size_t first = c->out->keys.len;
+    size_t first = c->out->keys.len, first_site = c->out->sites.len;
     c->fn = fn;
     c->cfg = rh_cfg_build(fn);
     for (uint32_t b = 0; b < fn->block_count; b++)
         if (rh_cfg_reachable(c->cfg, fn->blocks[b]))
             collect_block(c, fn->blocks[b]);
     plan_twin(c, first);
+    if (c->checked)
+        plan_sweeps(c, first_site);
     rh_cfg_free(c->cfg);
 }
 

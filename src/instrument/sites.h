@@ -23,6 +23,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "ir/graph/cfg.h"
+#include "ir/graph/sweep.h"
 #include "ir/ir.h"
 #include "racehive/image.h"
 
@@ -37,6 +38,7 @@ struct rh_site {
     struct rh_site_record record;
     uint64_t fingerprint;
     const char *expression; /* "" if it has no name */
+    struct rh_sweep *sweep; /* its check may stand before the loop; else NULL */
 };
 
 struct rh_key {

@@ -188,7 +188,8 @@ struct rh_value {
     bool is_ifunc;                   /* of aliases */
     bool is_volatile;
     bool single_thread; /* sync scope of one thread only: signal fences */
-    bool never_wraps;   /* of sums and products: nsw; nuw if of 64 bits, as no index is so large */
+    bool never_wraps;   /* of sums and products: nsw; nuw if of 64 bits, as no index is so large;
+                           of `or`: a sum, as no bit is set in both */
     bool is_by_value;   /* argument that points to the callee's own copy (byval) */
     bool no_memory;     /* call that touches no memory at all */
     int64_t num;        /* constant integer, sign-extended; cut to 64 bits */
