@@ -4,7 +4,7 @@
 
 #include "fasttrack/origins.h"
 
-enum { GRANULE = RT_SHADOW_GRANULE };
+enum { GRANULE = RT_SHADOW_GRANULE, AHEAD = 32 };
 
 static _Thread_local struct {
     struct rt_thread *self;
@@ -189,6 +189,15 @@ static bool sweep_parts(struct sweep *s, uintptr_t at, uintptr_t end)
     return true;
 }
 
+/* What is about to be looked at, as far as one look ahead in the loop comes too late for it. */
+static inline void fetch(const struct rt_shadow_granule *granule, uintptr_t at, uintptr_t end,
+                         uint64_t stride)
+{
+    const uint32_t at_once = 2; /* granules of one line of the cache */
+    for (uint32_t i = at_once; i < AHEAD && at + i * stride < end; i += at_once)
+        __builtin_prefetch(granule + i * (stride / GRANULE), 1);
+}
+
 /* Whole granules. Gives the address of the first that is refused, or `end` or more. */
 static uintptr_t sweep_whole(struct sweep *s, uintptr_t at, uintptr_t end, uint64_t stride)
 {
@@ -200,7 +209,9 @@ static uintptr_t sweep_whole(struct sweep *s, uintptr_t at, uintptr_t end, uint6
         struct rt_shadow_granule *granule = granule_of(at);
         if (rt_unlikely(!granule))
             return at;
+        fetch(granule, at, limit, stride);
         for (; at < limit; at += stride, granule += stride / GRANULE) {
+            __builtin_prefetch(granule + AHEAD, 1);
             uint64_t first = atomic_load_explicit(&granule->first, memory_order_acquire);
             if (!rt_cell_covers(first, cell, needs) &&
                 rt_unlikely(!sweep_granule(s, at, granule, first, cell, needs)))

@@ -4,6 +4,8 @@
  */
 #include "ir/graph/sweep.h"
 
+#include <stdlib.h>
+
 #include "ir/testing.h"
 
 /* Loops named after what is found: the first access of each is looked at. */
