@@ -128,9 +128,8 @@ static uint16_t origin_of(const struct rt_thread *self, uint32_t slot, const str
     if (!a->frame)
         return rt_origin_of(self, slot, a, locks);
     uint64_t context = rt_quick_context(rt_arch_stack(a->frame), locks);
-    return a->image->keys[a->frame->key].site_count == 1
-               ? rt_origin_at_key(self, slot, a, context)
-               : rt_origin_of(self, slot, a, context);
+    return a->image->keys[a->frame->key].site_count == 1 ? rt_origin_at_key(self, slot, a, context)
+                                                         : rt_origin_of(self, slot, a, context);
 }
 
 /* The access as a cell of no bytes; 0 if its thread has no more epochs. */

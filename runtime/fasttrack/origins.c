@@ -146,7 +146,8 @@ _Atomic uint64_t *_Atomic rt_origin_latest[RT_CLOCK_SLOTS][RT_ORIGIN_IMAGES];
 static _Atomic uint64_t *make_latest(uint32_t slot, const struct rt_image *image)
 {
     _Atomic uint64_t *none = NULL, *made = rt_map(image->key_count * sizeof *made);
-    if (made && !atomic_compare_exchange_strong(&rt_origin_latest[slot][image->number], &none, made)) {
+    if (made &&
+        !atomic_compare_exchange_strong(&rt_origin_latest[slot][image->number], &none, made)) {
         rt_unmap((void *)(uintptr_t)made, image->key_count * sizeof *made);
         return none;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Accesses in as few instructions as possible: those whose check in instrumented code has failed,
- * as they are the thread's first there in its present epoch, or others came since; and sweeps, which
- * are many accesses at once.
+ * as they are the thread's first there in its present epoch, or others came since; and sweeps,
+ * which are many accesses at once.
  *
  * The detector makes a thread ready when an access of it went the long way; from then on, until the
- * thread's epoch ends (__rh_epoch), its plain accesses come here. What needs more than to change the
- * four words of a granule is refused and goes the long way: races, origins that have no number yet,
- * pages and chunks that were never touched.
+ * thread's epoch ends (__rh_epoch), its plain accesses come here. What needs more than to change
+ * the four words of a granule is refused and goes the long way: races, origins that have no number
+ * yet, pages and chunks that were never touched.
  */
 #ifndef RH_RUNTIME_FASTTRACK_QUICK_H
 #define RH_RUNTIME_FASTTRACK_QUICK_H

@@ -22,7 +22,7 @@ enum {
 /* The cells of a chunk lie right behind this, on a page of their own. */
 struct chunk {
     _Alignas(PAGE_SIZE) _Atomic uint8_t is_touched[PAGES];
-    uintptr_t start; /* of the program's memory */
+    uintptr_t start;         /* of the program's memory */
     _Atomic uint32_t blocks; /* that its granules refer to */
     struct chunk *next;
 };

@@ -22,7 +22,8 @@ static void join(const struct rt_clocks *clocks, const struct rt_shadow_cells *o
             new &= cell;
             continue;
         }
-        if (rt_cell_bytes(cell) & bytes && rt_cell_replaces(new, cell) && rt_track_knows(clocks, cell))
+        if (rt_cell_bytes(cell) & bytes && rt_cell_replaces(new, cell) &&
+            rt_track_knows(clocks, cell))
             cell = rt_cell_without(cell, bytes);
         if (rt_cell_bytes(cell))
             joined->at[joined->count++] = cell;

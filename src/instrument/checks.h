@@ -23,8 +23,11 @@ bool rh_check_suits(const struct rh_site *site);
 
 /* What the stub hands on as the access's size: enum rh_check_shape. */
 uint32_t rh_check_shape(const struct rh_site *site);
-/* The same of a sweep, but for how many accesses it is. */
+/* The same of a sweep, but for how many accesses it is: so many for each round of the loop. */
 uint32_t rh_check_sweep_shape(const struct rh_site *site);
+uint32_t rh_check_sweep_run(const struct rh_site *site);
+/* Whether a loop whose rounds are so far from each other can be one sweep. */
+bool rh_check_can_sweep(const struct rh_site *site, int64_t stride);
 
 /* Adds the assembly. `address` is an instruction that leaves the address in %r9; `stub` is where to
  * go for the hook. `has_runtime`: the runtime is linked to the same image. */

@@ -79,7 +79,7 @@ static void add_place(struct inserter *in, uint32_t key, const struct rh_functio
 
 /* A stub's code: see runtime/arch/x86_64/thunk.S for what it leaves on the stack. */
 static void add_hook_call(struct inserter *in, uint32_t key, enum address_form form,
-                          const char *size)
+                          const char *size, int32_t lead)
 {
     static const char *const addresses[] = {
         [ADDRESS_MEMORY] = "leaq $0,%rdi",
@@ -92,12 +92,15 @@ static void add_hook_call(struct inserter *in, uint32_t key, enum address_form f
                    "\tpushq $$%u\n"
                    "\tpushq %s\n"
                    "\tpushq %%rdi\n"
-                   "\t%s\n"
+                   "\t%s\n",
+                   key, size, addresses[form]);
+    if (lead)
+        rh_strbuf_addf(&in->text, "\tleaq %d(%%rdi),%%rdi\n", lead);
+    rh_strbuf_addf(&in->text,
                    "\tcall %s\n"
                    "\tpopq %%rdi\n"
                    "\tleaq 144(%%rsp),%%rsp\n"
                    "\tjmp .Lrh_back${:uid}\n",
-                   key, size, addresses[form],
                    form == ADDRESS_CHECKED ? "__rh_check" : "__rh_thunk");
 }
 
@@ -113,11 +116,11 @@ static void end_cold(struct inserter *in)
 }
 
 static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum address_form form,
-                     const char *size)
+                     const char *size, int32_t lead)
 {
     begin_cold(in, fn);
     rh_strbuf_add(&in->text, ".Lrh_stub${:uid}:\n");
-    add_hook_call(in, key, form, size);
+    add_hook_call(in, key, form, size, lead);
     end_cold(in);
 }
 
@@ -164,7 +167,7 @@ static void add_check(struct inserter *in, uint32_t number, enum address_form fo
     rh_strbuf_add(&in->text, ".Lrh_back${:uid}:\n");
     char shape[16];
     snprintf(shape, sizeof shape, "$$%u", rh_check_shape(site));
-    add_stub(in, number, key->fn->id, ADDRESS_CHECKED, shape);
+    add_stub(in, number, key->fn->id, ADDRESS_CHECKED, shape, 0);
 }
 
 /* Puts a check before the loop in which its site stands. */
@@ -177,9 +180,12 @@ static enum rh_status insert_sweep(struct inserter *in, uint32_t number)
     if (site->sweep->stride) {
         text.constraints = "r,r," CLOBBERS "," RH_CHECK_CLOBBERS;
         text.shape = rh_check_sweep_shape(site);
-        rh_strbuf_add(&in->text,
-                      "\tmovq $0,%r9\n\tjmp .Lrh_stub${:uid}\n.Lrh_back${:uid}:\n");
-        add_stub(in, number, key->fn->id, ADDRESS_CHECKED, "$1");
+        text.run = rh_check_sweep_run(site);
+        rh_strbuf_add(&in->text, "\tmovq $0,%r9\n");
+        if (site->lead)
+            rh_strbuf_addf(&in->text, "\taddq $$%d,%%r9\n", site->lead);
+        rh_strbuf_add(&in->text, "\tjmp .Lrh_stub${:uid}\n.Lrh_back${:uid}:\n");
+        add_stub(in, number, key->fn->id, ADDRESS_CHECKED, "$1", 0);
     } else {
         text.constraints = "r," CLOBBERS "," RH_CHECK_CLOBBERS;
         add_check(in, number, ADDRESS_REGISTER);
@@ -224,7 +230,9 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number, const str
         add_check(in, number, form);
     } else {
         add_switch(in, ".Lrh_stub${:uid}");
-        add_stub(in, number, key->fn->id, form, sized ? "$1" : "$$0");
+        char shape[16];
+        snprintf(shape, sizeof shape, "$$%u", site->run ? rh_check_shape(site) : 0);
+        add_stub(in, number, key->fn->id, form, sized ? "$1" : shape, site->lead);
         add_place(in, number, key->fn);
     }
     return rh_rewrite_insert_asm(in->module, handle_in(twin, site->inst), key->kind == RH_KEY_AFTER,
@@ -342,7 +350,7 @@ static enum rh_status insert_entry(struct inserter *in, uint32_t gate)
     add_switch(in, ".Lrh_ask${:uid}");
     begin_cold(in, fn->id);
     rh_entry_add(&in->text, (uint32_t)in->functions.len, in->facts->has_runtime);
-    add_hook_call(in, gate, ADDRESS_NONE, "$$0");
+    add_hook_call(in, gate, ADDRESS_NONE, "$$0", 0);
     end_cold(in);
     add_place(in, gate | RH_PLACE_ENTRY, fn);
     return rh_rewrite_insert_asm(in->module, rh_twin_entry(in->twin), false,

@@ -178,8 +178,8 @@ static bool is_power_of_two(uint64_t number)
     return number && !(number & (number - 1));
 }
 
-/* A comparison for difference is made with each number on the way, so none is passed by; a step that
- * is no power of two may first come there when it has wrapped. */
+/* A comparison for difference is made with each number on the way, so none is passed by; a step
+ * that is no power of two may first come there when it has wrapped. */
 static bool is_countable(const struct rh_loop *loop, const struct rh_sweep_count *count)
 {
     uint64_t size = count->step < 0 ? 0 - (uint64_t)count->step : (uint64_t)count->step;
@@ -208,18 +208,17 @@ static bool find_count(const struct rh_loop *loop, struct rh_sweep_count *out)
         return false;
     for (uint32_t b = 0; b < loop->block_count; b++)
         for (uint32_t s = 0; s < loop->blocks[b]->succ_count; s++)
-            if (loop->blocks[b] != last &&
-                !rh_cfg_loop_contains(loop, loop->blocks[b]->succs[s]))
+            if (loop->blocks[b] != last && !rh_cfg_loop_contains(loop, loop->blocks[b]->succs[s]))
                 return false;
     const struct rh_value *test = end->ops[0];
     if (test->kind != RH_VALUE_INST || test->op != RH_OP_ICMP || is_outside(loop, test))
         return false;
     uint8_t predicate = last->succs[0] == loop->header ? test->predicate : negated(test->predicate);
-    *out = (struct rh_sweep_count){.left = test->ops[0], .right = test->ops[1],
-                                   .predicate = predicate};
+    *out = (struct rh_sweep_count){
+        .left = test->ops[0], .right = test->ops[1], .predicate = predicate};
     if (is_outside(loop, out->left))
-        *out = (struct rh_sweep_count){.left = test->ops[1], .right = test->ops[0],
-                                       .predicate = turned(predicate)};
+        *out = (struct rh_sweep_count){
+            .left = test->ops[1], .right = test->ops[0], .predicate = turned(predicate)};
     enum rh_type_kind kind = out->left->type->kind;
     return is_outside(loop, out->right) && (kind == RH_TYPE_INT || kind == RH_TYPE_PTR) &&
            (kind == RH_TYPE_PTR || out->left->type->bits <= 64) &&
@@ -236,8 +235,7 @@ static bool is_in_each_round(const struct rh_cfg *cfg, const struct rh_loop *loo
         const struct rh_block *from = loop->blocks[b];
         bool ends = from->succ_count == 0;
         for (uint32_t s = 0; s < from->succ_count; s++)
-            ends |= from->succs[s] == loop->header ||
-                    !rh_cfg_loop_contains(loop, from->succs[s]);
+            ends |= from->succs[s] == loop->header || !rh_cfg_loop_contains(loop, from->succs[s]);
         if (ends && !rh_cfg_dominates(cfg, block, from))
             return false;
     }
@@ -251,8 +249,10 @@ bool rh_sweep_find(const struct rh_cfg *cfg, const struct rh_value *inst, struct
     if (!loop || !loop->innermost || !loop->preheader || loop->latch_count != 1 ||
         loop->preheader->last->op != RH_OP_BR || !is_in_each_round(cfg, loop, inst->block))
         return false;
-    *out = (struct rh_sweep){.before = loop->preheader, .header = loop->header,
-                             .block_count = loop->block_count, .blocks = loop->blocks};
+    *out = (struct rh_sweep){.before = loop->preheader,
+                             .header = loop->header,
+                             .block_count = loop->block_count,
+                             .blocks = loop->blocks};
     struct walk w = {.loop = loop};
     if (!find_change(&w, pointer, &out->stride))
         return false;

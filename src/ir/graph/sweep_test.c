@@ -23,24 +23,23 @@
 #define ON(test)  "  %more = icmp " test "\n  br i1 %more, label %loop, label %end\n"
 #define OFF(test) "  %over = icmp " test "\n  br i1 %over, label %end, label %loop\n"
 
-static const char text[] = LOOP("up", UP, AT, OFF("eq i64 %next, %n")) LOOP(
-    "up_less", UP, AT, ON("ult i64 %next, %n")) LOOP("same", UP,
-                                                     "  %at = getelementptr i8, ptr %p, i64 %n\n",
-                                                     ON("ult i64 %next, %n"))
-    LOOP("pairs",
-         "  %i = phi i64 [ %by, %start ], [ %next, %loop ]\n  %next = add nuw nsw i64 %i, 2\n", AT,
-         ON("slt i64 %next, %n"))
-        LOOP("down",
-             "  %i = phi i64 [ %n, %start ], [ %next, %loop ]\n  %next = add nsw i64 %i, -1\n", AT,
-             ON("sgt i64 %i, 0"))
-            LOOP("pointer",
-                 "  %at = phi ptr [ %p, %start ], [ %next, %loop ]\n"
-                 "  %next = getelementptr inbounds i8, ptr %at, i64 24\n",
-                 "", OFF("eq ptr %next, %q"))
-                LOOP("scaled", UP,
-                     "  %twice = shl nuw i64 %i, 1\n  %odd = or disjoint i64 %twice, 1\n"
-                     "  %at = getelementptr [4 x i64], ptr %p, i64 %by, i64 %odd\n",
-                     ON("ne i64 %n, %next"))
+static const char text[] = LOOP("up", UP, AT, OFF("eq i64 %next, %n")) LOOP("up_less", UP, AT,
+                                                                            ON("ult i64 %next, %n"))
+    LOOP("same", UP, "  %at = getelementptr i8, ptr %p, i64 %n\n", ON("ult i64 %next, %n"))
+        LOOP("pairs",
+             "  %i = phi i64 [ %by, %start ], [ %next, %loop ]\n  %next = add nuw nsw i64 %i, 2\n",
+             AT, ON("slt i64 %next, %n"))
+            LOOP("down",
+                 "  %i = phi i64 [ %n, %start ], [ %next, %loop ]\n  %next = add nsw i64 %i, -1\n",
+                 AT, ON("sgt i64 %i, 0"))
+                LOOP("pointer",
+                     "  %at = phi ptr [ %p, %start ], [ %next, %loop ]\n"
+                     "  %next = getelementptr inbounds i8, ptr %at, i64 24\n",
+                     "", OFF("eq ptr %next, %q"))
+                    LOOP("scaled", UP,
+                         "  %twice = shl nuw i64 %i, 1\n  %odd = or disjoint i64 %twice, 1\n"
+                         "  %at = getelementptr [4 x i64], ptr %p, i64 %by, i64 %odd\n",
+                         ON("ne i64 %n, %next"))
     /* what is not known before the loop */
     LOOP("none_by", "  %i = phi i64 [ 0, %start ], [ %next, %loop ]\n  %next = add i64 %i, %by\n",
          AT, ON("ult i64 %next, %n"))
@@ -76,9 +75,12 @@ static void strides_and_counts_are_found(void **state)
         int64_t stride, step;
         uint8_t predicate;
     } wanted[] = {
-        {"up", 8, 1, RH_PREDICATE_NE},       {"up_less", 8, 1, RH_PREDICATE_ULT},
-        {"same", 0, 0, 0},                   {"pairs", 16, 2, RH_PREDICATE_SLT},
-        {"down", -8, -1, RH_PREDICATE_SGT},  {"pointer", 24, 24, RH_PREDICATE_NE},
+        {"up", 8, 1, RH_PREDICATE_NE},
+        {"up_less", 8, 1, RH_PREDICATE_ULT},
+        {"same", 0, 0, 0},
+        {"pairs", 16, 2, RH_PREDICATE_SLT},
+        {"down", -8, -1, RH_PREDICATE_SGT},
+        {"pointer", 24, 24, RH_PREDICATE_NE},
         {"scaled", 16, 1, RH_PREDICATE_NE},
     };
     (void)state;
@@ -119,14 +121,13 @@ static void only_what_each_round_does_is_found(void **state)
     static const char loops[] = "define void @some(ptr %p, i64 %n, i1 %c) {\n"
                                 "start:\n"
                                 "  br label %loop\n"
-                                "loop:\n" UP AT
-                                "  br i1 %c, label %now, label %last\n"
+                                "loop:\n" UP AT "  br i1 %c, label %now, label %last\n"
                                 "now:\n"
                                 "  store i64 1, ptr %at\n"
                                 "  br label %last\n"
                                 "last:\n" ON("ult i64 %next, %n") "end:\n"
-                                "  ret void\n"
-                                "}\n";
+                                                                  "  ret void\n"
+                                                                  "}\n";
     (void)state;
     char *program = strdup(loops);
     for (char *at = program; (at = strstr(at, "%next, %loop ]"));)

@@ -76,13 +76,14 @@ void *rh_twin_entry(const struct rh_twin *twin);
 void rh_rewrite_twin_finish(struct rh_twin *twin);
 /* Assembly that stands before a loop for what an instruction does in all its rounds. Operand 0 is a
  * register with the address; if the sweep has a stride, that is the lowest of all addresses, and
- * operand 1 is a register with `shape`, a number below 1 << count_at, and above it how many accesses
- * they are. */
+ * operand 1 is a register with `shape`, a number below 1 << count_at, and above it how many
+ * accesses they are: `run` for each round. */
 struct rh_sweep;
 struct rh_sweep_text {
     const char *text, *constraints;
     uint64_t shape;
     uint32_t count_at;
+    uint32_t run; /* accesses of each round */
 };
 /* Inserts it at the end of the block before the loop, in the twin, or in the plain body if that is
  * NULL. `pointer` is the address at `inst`. Unsupported: that block is not in the twin. */

@@ -126,15 +126,14 @@ enum rh_status rh_rewrite_insert_sweep(struct rh_module *m, const struct rh_twin
         if (sweep->stride < 0)
             args[0] = move_down(&b, args[0], rounds);
         LLVMValueRef count = LLVMBuildAdd(b.builder, rounds, number(i64, 1), "");
+        count = LLVMBuildMul(b.builder, count, number(i64, text->run), "");
         count = LLVMBuildShl(b.builder, count, number(i64, text->count_at), "");
         args[arg_count++] = LLVMBuildOr(b.builder, count, number(i64, text->shape), "");
     }
     LLVMTypeRef types[2] = {LLVMTypeOf(args[0]), i64};
-    LLVMTypeRef type =
-        LLVMFunctionType(LLVMVoidTypeInContext(m->context), types, arg_count, false);
-    LLVMValueRef call = LLVMBuildCall2(b.builder, type,
-                                       rh_llvm_asm(type, text->text, text->constraints), args,
-                                       arg_count, "");
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(m->context), types, arg_count, false);
+    LLVMValueRef call = LLVMBuildCall2(
+        b.builder, type, rh_llvm_asm(type, text->text, text->constraints), args, arg_count, "");
     LLVMInstructionSetDebugLoc(call, b.loc);
     rh_llvm_mark_nounwind(m->context, call);
     rh_llvm_mark_inserted(m->context, call);
