@@ -148,7 +148,8 @@ static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, ui
 }
 
 /* Of a granule that its first word does not cover. */
-static inline bool sweep_granule(struct sweep *s, uintptr_t at, struct rt_shadow_granule *granule,
+__attribute__((always_inline)) static inline bool
+sweep_granule(struct sweep *s, uintptr_t at, struct rt_shadow_granule *granule,
                                  uint64_t first, uint64_t cell, uint64_t needs)
 {
     bool is_held = rt_shadow_line(granule) == s->held.line;
@@ -239,23 +240,33 @@ static uintptr_t sweep(const struct rt_clocks *clocks, uintptr_t at, uintptr_t e
     return at;
 }
 
+/* Accesses without gaps: whole granules as far as possible. */
+static bool sweep_dense(const struct rt_clocks *clocks, uintptr_t *at, uintptr_t end, uint64_t size,
+                        uint64_t cell)
+{
+    const uintptr_t last = end & -(uintptr_t)GRANULE, begin = *at;
+    while (*at < end) {
+        uint64_t low = *at % GRANULE, left = end - *at, room = GRANULE - low;
+        bool is_whole = !low && *at < last;
+        uint64_t part = is_whole ? (uint64_t)GRANULE : left < room ? left : room;
+        uintptr_t goal = is_whole ? last : *at + part;
+        uintptr_t reached = sweep(clocks, *at, goal, part, part, cell);
+        if (reached < goal) {
+            *at = reached - (reached - begin) % size;
+            return false;
+        }
+        *at = goal;
+    }
+    return true;
+}
+
 bool rt_quick_sweep(const struct rt_clocks *clocks, uintptr_t *at, uintptr_t end, uint64_t stride,
                     uint64_t size, uint64_t cell)
 {
-    const uintptr_t last = end & -(uintptr_t)GRANULE;
-    const bool is_dense = stride == size;
-    while (*at < end) {
-        bool is_aligned = is_dense && *at % GRANULE == 0 && *at < last;
-        uintptr_t goal = is_aligned ? last : is_dense ? *at + size : end;
-        uintptr_t reached = is_aligned ? sweep(clocks, *at, last, GRANULE, GRANULE, cell)
-                                       : sweep(clocks, *at, goal, stride, size, cell);
-        if (reached < goal) {
-            *at = is_dense ? reached - (reached - *at) % size : reached;
-            return false;
-        }
-        *at = reached;
-    }
-    return true;
+    if (stride == size)
+        return sweep_dense(clocks, at, end, size, cell);
+    *at = sweep(clocks, *at, end, stride, size, cell);
+    return *at >= end;
 }
 
 /* --- checks --- */

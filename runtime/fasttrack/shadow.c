@@ -219,7 +219,8 @@ void rt_shadow_write(struct rt_shadow_held *held, struct rt_shadow_granule *gran
 }
 
 /* A block may be given to another granule while it is looked at: then the reference has changed. */
-bool rt_shadow_covers(const struct rt_shadow_granule *granule, uint64_t epoch_word, uint64_t needs)
+bool rt_shadow_covers_behind(const struct rt_shadow_granule *granule, uint64_t epoch_word,
+                             uint64_t needs)
 {
     uint64_t word = atomic_load_explicit(&granule->rest[0], memory_order_acquire);
     if (rt_unlikely(rt_shadow_is_block(word))) {

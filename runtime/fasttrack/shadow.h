@@ -123,8 +123,19 @@ RT_HIDDEN void rt_shadow_read(const struct rt_shadow_held *held,
 RT_HIDDEN void rt_shadow_write(struct rt_shadow_held *held, struct rt_shadow_granule *granule,
                                const struct rt_shadow_cells *cells);
 /* Whether a cell behind the first covers an access of this epoch; without holding the granule. */
-RT_HIDDEN bool rt_shadow_covers(const struct rt_shadow_granule *granule, uint64_t epoch_word,
-                                uint64_t needs);
+RT_HIDDEN bool rt_shadow_covers_behind(const struct rt_shadow_granule *granule, uint64_t epoch_word,
+                                       uint64_t needs);
+static inline bool rt_shadow_covers(const struct rt_shadow_granule *granule, uint64_t epoch_word,
+                                    uint64_t needs)
+{
+    uint64_t second = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
+    if (!second || rt_cell_covers(second, epoch_word, needs))
+        return second != 0;
+    if (!rt_shadow_is_block(second) &&
+        !atomic_load_explicit(&granule->rest[1], memory_order_relaxed))
+        return false;
+    return rt_shadow_covers_behind(granule, epoch_word, needs);
+}
 
 /* Whether the page of an address was touched; the end of its page. */
 RT_HIDDEN bool rt_shadow_is_touched(uintptr_t address);

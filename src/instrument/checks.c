@@ -132,8 +132,25 @@ static void add_whole(struct rh_strbuf *t, const struct rh_site *site, const cha
         rh_strbuf_addf(t, "\tmovq %u(%%r10),%%r11\n", RH_CHECK_CELLS * at);
         add_epoch(t, has_runtime);
         rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tjne %s\n",
-                       (long long)(needs | ~(uint64_t)RH_CHECK_KINDS), stub);
+                       (long long)(needs | ~(uint64_t)RH_CHECK_KINDS),
+                       rh_check_has_second(site) ? ".Lrh_second${:uid}" : stub);
     }
+}
+
+bool rh_check_has_second(const struct rh_site *site)
+{
+    return !is_write(site) && bytes_of(site) == GRANULE;
+}
+
+void rh_check_add_second(struct rh_strbuf *t, const struct rh_site *site, const char *back,
+                         bool has_runtime)
+{
+    uint64_t needs = rh_check_needs(0xff, is_write(site)) | ~(uint64_t)RH_CHECK_KINDS;
+    rh_strbuf_addf(t, ".Lrh_second${:uid}:\n\ttestl $$%u,(%%r10)\n\tje 1f\n",
+                   1u << RH_CHECK_ORIGIN_BITS << 1);
+    rh_strbuf_add(t, "\tmovq 8(%r10),%r11\n");
+    add_epoch(t, has_runtime);
+    rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tje %s\n1:\n", (long long)needs, back);
 }
 
 void rh_check_add(struct rh_strbuf *text, const struct rh_site *site, const char *address,
