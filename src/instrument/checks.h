@@ -8,6 +8,14 @@
  * what the access needs, the thread has made such an access already, and nobody else came since.
  * The thread's epoch, and what an access of less than eight bytes needs by its place in the
  * granule, are thread-local variables of the runtime. The registers %r9 to %r11 are used.
+ *
+ * Three ways make checks fewer. A check of something that is done again in the same block is left
+ * out, and one check stands for neighbours in memory (sites.h). In a loop that nothing can end or
+ * order threads within, the check of an address that does not change stands before the loop, and so
+ * does one check, a sweep, for all elements of an array, if it is known there how many they are
+ * (ir/graph/sweep.h). All these accesses lie between the same two events of their thread, so an
+ * access of another thread races with one that is entered early if and only if it races with it when
+ * it happens.
  */
 #ifndef RH_INSTRUMENT_CHECKS_H
 #define RH_INSTRUMENT_CHECKS_H
