@@ -11,6 +11,7 @@
 #include "candidate/member.h"
 #include "instrument/checks.h"
 #include "instrument/gates.h"
+#include "ir/graph/sweep.h"
 #include "ir/names/expr.h"
 #include "racehive/check.h"
 

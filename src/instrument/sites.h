@@ -24,8 +24,8 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "ir/graph/cfg.h"
-#include "ir/graph/sweep.h"
 #include "ir/ir.h"
+#include "ir/sweep.h"
 #include "racehive/image.h"
 
 #define RH_NO_KEY 0xffffffffu /* of a site that the analysis found to need none */

@@ -8,10 +8,10 @@
 #include <llvm-c/DebugInfo.h>
 
 #include "base/vec.h"
-#include "ir/graph/sweep.h"
 #include "ir/module.h"
 #include "ir/rewrite/llvm_kit.h"
 #include "ir/rewrite/rewrite.h"
+#include "ir/sweep.h"
 
 struct before {
     const struct rh_sweep *sweep;
