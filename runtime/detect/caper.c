@@ -84,7 +84,7 @@ static void follow(struct rt_thread *self, const struct rh_key_record *key,
 {
     struct rt_escape *own = escape_of(self);
     uintptr_t sp = rt_arch_stack(frame);
-    switch ((enum rh_escape)key->escape) {
+    switch ((enum rh_escape_event)key->escape) {
     case RH_ESCAPE_STORE:
         rt_escape_store(self, own, sp, frame->address, frame->size);
         break;

@@ -96,6 +96,7 @@ static const struct method {
     bool has_tasks, has_verdicts;
 } methods[] = {
     [RH_WORK_MEET] = {RH_POOL_ORDER, 0, false, false},
+    [RH_WORK_FILTER] = {RH_POOL_ORDER, 0, false, false},
     [RH_WORK_FIND] = {RH_POOL_ORDER, 0, false, true},
     [RH_WORK_VALIDATE] = {RH_POOL_VALIDATE, 31, true, true},
     [RH_WORK_COLLIDE] = {RH_POOL_COLLIDE, 0, true, true},

@@ -21,6 +21,11 @@ struct rh_asm_operand {
     struct rh_value *value;
     void *handle;   /* overrides value->handle when set (a value of a twin) */
     bool is_memory; /* passed as an indirect memory operand ("*m") of an i8 */
+    /* Passed as one word: the `lane`th of the `lanes` words of a vector or an integer, multiplied
+     * with the value behind the handle `times`, if that is not NULL. */
+    bool is_word;
+    uint32_t lane, lanes;
+    void *times;
 };
 
 /* Gives a function that the module only declares another name for the linker; the snapshot keeps
