@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/results.h"
 #include "cli/suppressions.h"
+#include "hive/filtered.h"
 #include "racehive/detectors.h"
 #include "report/images.h"
 #include "report/report.h"
@@ -277,6 +278,38 @@ static bool has_true_race(const struct rh_report *report)
     return false;
 }
 
+/* What the filter has left. */
+static enum rh_status show_filtered(const struct session *s)
+{
+    struct rh_candidates *candidates;
+    struct rh_candidates_totals totals;
+    struct rh_bitset sites = RH_BITSET_INIT;
+    uint64_t runs;
+    const struct rh_process_image *image = subject_of(s);
+    enum rh_status status = rh_runs_count(image->runs, &runs);
+    if (status == RH_OK)
+        status = rh_filtered_sites(image->runs, &sites);
+    if (status == RH_OK)
+        status = rh_candidates_open(image->sidecar, NULL, &candidates);
+    if (status == RH_OK) {
+        uint64_t kept = rh_filtered_count(candidates, &sites);
+        rh_candidates_count(candidates, &totals);
+        rh_candidates_close(candidates);
+        rh_table_print_text(image->name, RH_COLOUR_BOLD, stdout, rh_cli_coloured(stdout));
+        printf(": %" PRIu64 " of %" PRIu64 " candidates may race as far as %" PRIu64
+               " %s seen: both sites touched memory that several threads can reach\n"
+               "%" PRIu64 " candidates are left out, %zu of %" PRIu64
+               " sites touched such memory\n",
+               kept, totals.candidates, runs, rh_table_choose(runs, "run has", "runs have"),
+               totals.candidates - kept, rh_bitset_count(&sites), totals.sites);
+        printf("\nWhich may race: racehive candidates --escaped %s%s%s%s\n",
+               s->options->store ? "--store=" : "", s->options->store ? s->options->store : "",
+               s->options->store ? " " : "", s->program);
+    }
+    rh_bitset_release(&sites);
+    return status;
+}
+
 /* What a detector without verdicts has to say. */
 static enum rh_status show_met(const struct session *s)
 {
@@ -333,6 +366,8 @@ static enum rh_status report(struct session *s, bool *raced)
             rh_report_keep_true_races(&made);
         if (method_of(s->options)->has_verdicts)
             rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
+        else if (find_detector(s->options->detector)->work == RH_WORK_FILTER)
+            status = show_filtered(s);
         else
             status = show_met(s);
         rh_cli_show_unused(&s->suppressions);
