@@ -86,8 +86,11 @@ enum rh_escape_event {
     RH_ESCAPE_COPY,   /* where it copies from */
     RH_ESCAPE_WORD,   /* nothing: a part of a word was stored */
     RH_ESCAPE_ALLOC,  /* how many bytes the block at `address` has, which was just allocated */
-    RH_ESCAPE_REALLOC /* the same of realloc */
+    RH_ESCAPE_REALLOC, /* the same of realloc */
+    RH_ESCAPE_EVENTS
 };
+/* Or'ed to it: nothing may order the store with the one who loads the pointer. */
+#define RH_ESCAPE_RACY 0x80u
 
 #define RH_NO_GATE 0xffffffffu
 
@@ -97,7 +100,7 @@ struct rh_key_record {
     uint32_t first_site;
     uint16_t site_count; /* 0 for gates and RH_KEY_ESCAPE */
     uint8_t kind;        /* enum rh_key_kind */
-    uint8_t escape;      /* enum rh_escape_event, of RH_KEY_ESCAPE */
+    uint8_t escape;      /* enum rh_escape_event, perhaps with RH_ESCAPE_RACY; of RH_KEY_ESCAPE */
     uint32_t gate; /* key that must be on for this one to be reached, or RH_NO_GATE */
 };
 _Static_assert(sizeof(struct rh_key_record) == 12, "packed for size");

@@ -23,9 +23,21 @@
 
 static _Atomic bool has_news; /* sites were noted that are still on */
 
-static struct rt_escape *escape_of(const struct rt_thread *self)
+/* Of a thread. */
+enum { RECENT = 64 };
+struct caper {
+    struct rt_escape escape;
+    uint64_t recent[RECENT]; /* early visits that it has noted */
+};
+
+static struct caper *caper_of(const struct rt_thread *self)
 {
     return self->detector;
+}
+
+static struct rt_escape *escape_of(const struct rt_thread *self)
+{
+    return &caper_of(self)->escape;
 }
 
 /* What the run tells of a site; NULL if there is no room for it. */
@@ -57,6 +69,69 @@ static void note_site(const struct rt_image *image, uint32_t site, uint8_t ran)
         atomic_store(&has_news, true);
 }
 
+/* --- early visits: of sites to private blocks, by origin --- */
+
+/* What a site did to a block while that was private may race if a racy store makes it reachable
+ * later. So each pair of a site and an origin is kept. */
+enum { EARLY_BITS = 16, EARLY = 1 << EARLY_BITS, PROBES = 64 };
+static _Atomic uint64_t early[EARLY];
+static uint32_t judged; /* origins that were racy when all were looked at last */
+
+static uint64_t early_word(uint32_t site, uint16_t origin)
+{
+    return 1ull << 63 | (uint64_t)site << 16 | origin;
+}
+
+static uint32_t early_site(uint64_t word)
+{
+    return (uint32_t)(word >> 16);
+}
+
+static bool keep_early(uint64_t word)
+{
+    uint32_t at = (uint32_t)(word * 0x9e3779b97f4a7c15ull >> (64 - EARLY_BITS));
+    for (uint32_t i = 0; i < PROBES; i++, at = (at + 1) % EARLY) {
+        uint64_t there = atomic_load_explicit(&early[at], memory_order_relaxed);
+        if (there == word ||
+            (!there && (atomic_compare_exchange_strong(&early[at], &there, word) || there == word)))
+            return true;
+    }
+    return false;
+}
+
+/* A visit that finds no room counts as one to escaped memory. */
+static bool is_late(struct caper *own, uint32_t site, uint16_t origin)
+{
+    uint64_t word = early_word(site, origin);
+    uint64_t *recent = &own->recent[(site ^ origin) % RECENT];
+    if (rt_escape_is_racy(origin))
+        return true;
+    if (*recent == word)
+        return false;
+    *recent = word;
+    return !keep_early(word);
+}
+
+/* Of the origins that have become racy since. */
+static void judge_early(void)
+{
+    uint32_t count = rt_escape_racy_count();
+    if (judged == count)
+        return;
+    judged = count;
+    for (uint32_t i = 0; i < EARLY; i++) {
+        uint64_t word = atomic_load_explicit(&early[i], memory_order_relaxed);
+        if (!word || !rt_escape_is_racy((uint16_t)word))
+            continue;
+        struct rh_site_name name = rh_site_name_of(early_site(word));
+        const struct rt_image *image = rt_image_at(name.image);
+        if (image)
+            note_site(image, name.site, RH_RAN_ESCAPED);
+    }
+}
+
+/* --- visits --- */
+
 /* Fences touch nothing, nor does a call that is told to touch no bytes. */
 static bool touches(const struct rh_site_record *site, const struct rh_hook_frame *frame)
 {
@@ -69,38 +144,52 @@ static void visit(struct rt_thread *self, const struct rh_image *image,
     const struct rt_image *r = image->runtime;
     for (uint32_t s = key->first_site; s < key->first_site + key->site_count; s++) {
         const struct rh_site_record *site = &image->sites[s];
+        uint16_t origin;
         if (!touches(site, frame))
             continue;
         uintptr_t address = frame->address + (uintptr_t)(intptr_t)site->offset;
-        bool escaped = rt_escape_ask(self, escape_of(self), address);
+        bool escaped = rt_escape_ask(self, escape_of(self), address, &origin) ||
+                       is_late(caper_of(self), rh_site_word(r->number, s), origin);
         note_site(r, s, escaped ? RH_RAN_ESCAPED : RH_RAN_ONE_THREAD);
     }
 }
 
 /* --- stores --- */
 
-static void follow(struct rt_thread *self, const struct rh_key_record *key,
-                   const struct rh_hook_frame *frame)
+/* Never RT_ESCAPE_STACK; several may share one. */
+static uint16_t origin_of(const struct rh_image *image, const struct rh_hook_frame *frame)
+{
+    const struct rt_image *r = image->runtime;
+    return (uint16_t)(1 + (frame->key + r->number * 7919ull) % UINT16_MAX);
+}
+
+static void follow(struct rt_thread *self, const struct rh_image *image,
+                   const struct rh_key_record *key, const struct rh_hook_frame *frame)
 {
     struct rt_escape *own = escape_of(self);
-    uintptr_t sp = rt_arch_stack(frame);
-    switch ((enum rh_escape_event)key->escape) {
+    uint8_t event = key->escape & (uint8_t)~RH_ESCAPE_RACY;
+    own->sp = rt_arch_stack(frame);
+    own->is_racy = key->escape & RH_ESCAPE_RACY;
+    switch ((enum rh_escape_event)event) {
     case RH_ESCAPE_STORE:
-        rt_escape_store(self, own, sp, frame->address, frame->size);
+        rt_escape_store(self, own, frame->address, frame->size);
         break;
     case RH_ESCAPE_LENGTH:
         own->length = frame->size;
         break;
     case RH_ESCAPE_COPY:
-        rt_escape_copy(self, own, sp, frame->address, frame->size,
+        rt_escape_copy(self, own, frame->address, frame->size,
                        key->first_site ? key->first_site : own->length);
         break;
     case RH_ESCAPE_WORD:
-        rt_escape_word(self, own, sp, frame->address);
+        rt_escape_word(self, own, frame->address);
         break;
     case RH_ESCAPE_ALLOC:
     case RH_ESCAPE_REALLOC:
-        rt_escape_alloc(self, own, frame->address, frame->size, key->escape == RH_ESCAPE_REALLOC);
+        rt_escape_alloc(self, own, frame->address, frame->size, origin_of(image, frame),
+                        event == RH_ESCAPE_REALLOC);
+        break;
+    case RH_ESCAPE_EVENTS:
         break;
     }
 }
@@ -117,7 +206,7 @@ static void caper_hook(struct rh_image *image, struct rh_hook_frame *frame)
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t began = rt_meter_begin(self);
     if (key->kind == RH_KEY_ESCAPE)
-        follow(self, key, frame);
+        follow(self, image, key, frame);
     else if (key->kind == RH_KEY_ACCESS)
         visit(self, image, key, frame);
     rt_meter_end(self, RT_METER_HOOKS, began);
@@ -150,6 +239,7 @@ static void retire(struct rt_image *image)
 
 static void caper_tick(void)
 {
+    judge_early();
     if (!atomic_exchange(&has_news, false))
         return;
     uint32_t count = rt_image_count();
@@ -197,6 +287,7 @@ static void caper_thread_end(struct rt_thread *gone)
 /* What was found is in the shared memory of the run. */
 static void caper_finish(void)
 {
+    judge_early();
 }
 
 static void caper_after_fork(struct rt_thread *self)
@@ -205,7 +296,7 @@ static void caper_after_fork(struct rt_thread *self)
 }
 
 const struct rt_detector rt_detector_caper = {
-    .thread_size = sizeof(struct rt_escape),
+    .thread_size = sizeof(struct caper),
     .start = caper_start,
     .access = caper_access,
     .after = caper_access,

@@ -27,6 +27,28 @@ void rt_escape_begin(struct rt_escape *own)
     own->length = 0;
 }
 
+/* Origins that a racy store has made reachable. */
+static _Atomic bool racy[1 << 16];
+static _Atomic uint32_t racy_count;
+
+bool rt_escape_is_racy(uint16_t origin)
+{
+    return atomic_load_explicit(&racy[origin], memory_order_relaxed);
+}
+
+uint32_t rt_escape_racy_count(void)
+{
+    return atomic_load_explicit(&racy_count, memory_order_acquire);
+}
+
+static void note_origin(const struct rt_escape *own, uint16_t origin)
+{
+    if (rt_likely(!own->is_racy) || rt_escape_is_racy(origin) || !RULE(RACY))
+        return;
+    atomic_store_explicit(&racy[origin], true, memory_order_relaxed);
+    atomic_fetch_add_explicit(&racy_count, 1, memory_order_release);
+}
+
 static bool is_on_stack(const struct rt_thread *self, uintptr_t address)
 {
     return address - self->stack_low < self->stack_high - self->stack_low;
@@ -47,13 +69,16 @@ void rt_escape_end(struct rt_escape *own)
 
 /* --- asking --- */
 
-bool rt_escape_ask(struct rt_thread *self, struct rt_escape *own, uintptr_t address)
+bool rt_escape_ask(struct rt_thread *self, struct rt_escape *own, uintptr_t address,
+                   uint16_t *origin)
 {
     struct rt_heap_block block;
+    *origin = RT_ESCAPE_STACK;
     if (is_on_stack(self, address))
         return own->has_stack;
     if (!rt_heap_find(address, &block) || rt_heap_state_of(&block) == RT_HEAP_ESCAPED)
         return true;
+    *origin = atomic_load_explicit(block.origin, memory_order_relaxed);
     if (rt_heap_is_of(&block, self->slot))
         return false;
     if (rt_heap_turn(&block, RT_HEAP_PRIVATE, RT_HEAP_ESCAPED))
@@ -94,20 +119,25 @@ static void push(struct rt_escape_work *work, uintptr_t start)
     work->items[work->count++] = start;
 }
 
-static void reach_block(struct rt_thread *self, struct rt_escape_work *work, uintptr_t address)
+static void reach_block(struct rt_thread *self, const struct rt_escape *own,
+                        struct rt_escape_work *work, uintptr_t address)
 {
     struct rt_heap_block block;
-    if (rt_heap_find(address, &block) && rt_heap_is_of(&block, self->slot) &&
+    if (!rt_heap_find(address, &block))
+        return;
+    note_origin(own, atomic_load_explicit(block.origin, memory_order_relaxed));
+    if (rt_heap_is_of(&block, self->slot) &&
         rt_heap_turn(&block, RT_HEAP_PRIVATE, RT_HEAP_BUSY))
         push(work, block.start);
 }
 
 /* One behind the end counts as a pointer into the block, too. */
-static void reach_heap(struct rt_thread *self, struct rt_escape_work *work, uintptr_t address)
+static void reach_heap(struct rt_thread *self, const struct rt_escape *own,
+                       struct rt_escape_work *work, uintptr_t address)
 {
-    reach_block(self, work, address);
+    reach_block(self, own, work, address);
     if (RULE(END))
-        reach_block(self, work, address - 1);
+        reach_block(self, own, work, address - 1);
 }
 
 static uintptr_t word_at(uintptr_t address)
@@ -123,14 +153,14 @@ static bool may_be_heap(uintptr_t address)
 }
 
 static void scan(struct rt_thread *self, struct rt_escape *own, struct rt_escape_work *work,
-                 uintptr_t sp, uintptr_t from, uintptr_t end);
+                 uintptr_t from, uintptr_t end);
 
 /* The first time all that is alive on the stack, later what lies behind the address. */
 static void reach_stack(struct rt_thread *self, struct rt_escape *own, struct rt_escape_work *work,
-                        uintptr_t sp, uintptr_t address)
+                        uintptr_t address)
 {
     enum { RED_ZONE = 128, AGAIN = 4096 };
-    uintptr_t from = sp - RED_ZONE, end = self->stack_high;
+    uintptr_t from = own->sp - RED_ZONE, end = self->stack_high;
     if (own->has_stack && !RULE(AGAIN))
         return;
     if (own->has_stack) {
@@ -138,33 +168,33 @@ static void reach_stack(struct rt_thread *self, struct rt_escape *own, struct rt
         end = end - from > AGAIN ? from + AGAIN : end;
     }
     own->has_stack = true;
-    if (is_on_stack(self, sp) && RULE(STACK))
-        scan(self, own, work, sp, from, end);
+    note_origin(own, RT_ESCAPE_STACK);
+    if (is_on_stack(self, own->sp) && RULE(STACK))
+        scan(self, own, work, from, end);
 }
 
 static void reach(struct rt_thread *self, struct rt_escape *own, struct rt_escape_work *work,
-                  uintptr_t sp, uintptr_t word)
+                  uintptr_t word)
 {
     uintptr_t address = pointer_of(word);
     if (rt_unlikely(may_be_heap(address)))
-        reach_heap(self, work, address);
+        reach_heap(self, own, work, address);
     if (rt_unlikely(is_on_stack(self, address) && !own->has_stack))
-        reach_stack(self, own, work, sp, address);
+        reach_stack(self, own, work, address);
 }
 
 static void scan(struct rt_thread *self, struct rt_escape *own, struct rt_escape_work *work,
-                 uintptr_t sp, uintptr_t from, uintptr_t end)
+                 uintptr_t from, uintptr_t end)
 {
     bool packed = atomic_load_explicit(&is_packed, memory_order_relaxed);
     uintptr_t step = packed ? 1 : sizeof(uintptr_t);
     uintptr_t at = packed ? from : (from + sizeof(uintptr_t) - 1) & -sizeof(uintptr_t);
     for (; at + sizeof(uintptr_t) <= end; at += step)
-        reach(self, own, work, sp, word_at(at));
+        reach(self, own, work, word_at(at));
 }
 
 /* All that was reached is scanned, then has escaped. */
-static void finish(struct rt_thread *self, struct rt_escape *own, struct rt_escape_work *work,
-                   uintptr_t sp)
+static void finish(struct rt_thread *self, struct rt_escape *own, struct rt_escape_work *work)
 {
     while (work->count) {
         struct rt_heap_block block;
@@ -172,7 +202,7 @@ static void finish(struct rt_thread *self, struct rt_escape *own, struct rt_esca
         if (!rt_heap_find(start, &block))
             continue;
         if (RULE(CLOSURE))
-            scan(self, own, work, sp, block.start, block.start + rt_heap_size(&block));
+            scan(self, own, work, block.start, block.start + rt_heap_size(&block));
         rt_heap_turn(&block, RT_HEAP_BUSY, RT_HEAP_ESCAPED);
     }
 }
@@ -181,10 +211,11 @@ static void finish(struct rt_thread *self, struct rt_escape *own, struct rt_esca
 
 static bool is_reached(struct rt_thread *self, struct rt_escape *own, uintptr_t address)
 {
-    return !address || rt_escape_ask(self, own, address);
+    uint16_t origin;
+    return !address || rt_escape_ask(self, own, address, &origin);
 }
 
-void rt_escape_store(struct rt_thread *self, struct rt_escape *own, uintptr_t sp, uintptr_t address,
+void rt_escape_store(struct rt_thread *self, struct rt_escape *own, uintptr_t address,
                      uintptr_t value)
 {
     if (rt_unlikely(address % sizeof(uintptr_t) && RULE(PACKED)))
@@ -196,10 +227,10 @@ void rt_escape_store(struct rt_thread *self, struct rt_escape *own, uintptr_t sp
         return;
     struct rt_escape_work *work = work_of(self, own);
     if (is_on_stack(self, target))
-        reach_stack(self, own, work, sp, target);
+        reach_stack(self, own, work, target);
     else
-        reach_heap(self, work, target);
-    finish(self, own, work, sp);
+        reach_heap(self, own, work, target);
+    finish(self, own, work);
 }
 
 /* A pointer that does not come to lie where words are looked for. */
@@ -214,7 +245,7 @@ static void note_packed(uintptr_t address, uintptr_t from, uint64_t size)
             atomic_store_explicit(&is_packed, true, memory_order_relaxed);
 }
 
-void rt_escape_copy(struct rt_thread *self, struct rt_escape *own, uintptr_t sp, uintptr_t address,
+void rt_escape_copy(struct rt_thread *self, struct rt_escape *own, uintptr_t address,
                     uintptr_t from, uint64_t size)
 {
     if (size < sizeof(uintptr_t))
@@ -224,27 +255,27 @@ void rt_escape_copy(struct rt_thread *self, struct rt_escape *own, uintptr_t sp,
     if (!is_reached(self, own, address) || !RULE(COPY))
         return;
     struct rt_escape_work *work = work_of(self, own);
-    scan(self, own, work, sp, from, from + size);
-    finish(self, own, work, sp);
+    scan(self, own, work, from, from + size);
+    finish(self, own, work);
 }
 
-void rt_escape_word(struct rt_thread *self, struct rt_escape *own, uintptr_t sp, uintptr_t address)
+void rt_escape_word(struct rt_thread *self, struct rt_escape *own, uintptr_t address)
 {
     if (!is_reached(self, own, address) || !RULE(WORD))
         return;
     struct rt_escape_work *work = work_of(self, own);
     uintptr_t start = address & -sizeof(uintptr_t);
-    scan(self, own, work, sp, start, start + sizeof(uintptr_t));
-    finish(self, own, work, sp);
+    scan(self, own, work, start, start + sizeof(uintptr_t));
+    finish(self, own, work);
 }
 
 void rt_escape_alloc(struct rt_thread *self, struct rt_escape *own, uintptr_t start, uint64_t size,
-                     bool is_realloc)
+                     uint16_t origin, bool is_realloc)
 {
     struct rt_heap_block block;
     if (!start)
         return;
-    rt_heap_add(start, size, self->slot);
+    rt_heap_add(start, size, self->slot, origin);
     if (is_realloc && RULE(REALLOC) && own->gone == start && rt_heap_find(start, &block))
         rt_heap_turn(&block, RT_HEAP_PRIVATE, RT_HEAP_ESCAPED);
     own->gone = 0;

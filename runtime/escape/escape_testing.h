@@ -80,13 +80,9 @@ static void world_begin(uint64_t seed)
         a->thread.stack_low = (uintptr_t)a->stack;
         a->thread.stack_high = (uintptr_t)(a->stack + STACK);
         rt_escape_begin(&a->own);
+        a->own.sp = (uintptr_t)&a->stack[FIRST_SLOT];
     }
     atomic_store(&is_packed, false);
-}
-
-static uintptr_t stack_pointer(const struct actor *a)
-{
-    return (uintptr_t)&a->stack[FIRST_SLOT];
 }
 
 /* --- words and places --- */
@@ -206,7 +202,7 @@ static void allocate(struct actor *a)
     pthread_mutex_unlock(&world.lock);
     if (!has_room)
         return;
-    rt_escape_alloc(&a->thread, &a->own, (uintptr_t)b.at, b.size, false);
+    rt_escape_alloc(&a->thread, &a->own, (uintptr_t)b.at, b.size, 1, false);
     a->locals[random_below(a, LOCALS)] = (uintptr_t)b.at;
 }
 
@@ -215,7 +211,7 @@ static void allocate_and_free(struct actor *a)
 {
     size_t size = 16 + random_below(a, 20000);
     char *at = malloc(size);
-    rt_escape_alloc(&a->thread, &a->own, (uintptr_t)at, size, false);
+    rt_escape_alloc(&a->thread, &a->own, (uintptr_t)at, size, 1, false);
     rt_escape_gone(&a->own, (uintptr_t)at, size);
     free(at);
 }
@@ -225,7 +221,7 @@ static void store(struct actor *a)
     uintptr_t place = some_place(a), value = some_value(a);
     if (!place || (world.only_copies_pack && place % sizeof place))
         return;
-    rt_escape_store(&a->thread, &a->own, stack_pointer(a), place, value);
+    rt_escape_store(&a->thread, &a->own, place, value);
     store_word(place, value);
 }
 
@@ -236,7 +232,7 @@ static void store_pieces(struct actor *a)
     if (!place || place % sizeof place)
         return;
     store_word(place, value);
-    rt_escape_word(&a->thread, &a->own, stack_pointer(a), place + random_below(a, 8));
+    rt_escape_word(&a->thread, &a->own, place + random_below(a, 8));
 }
 
 static void copy(struct actor *a)
@@ -245,7 +241,7 @@ static void copy(struct actor *a)
     if (!from || !to || from == to || from->packed)
         return;
     uint32_t count = words_of(from) < words_of(to) ? words_of(from) : words_of(to);
-    rt_escape_copy(&a->thread, &a->own, stack_pointer(a), word_of(to, 0), word_of(from, 0),
+    rt_escape_copy(&a->thread, &a->own, word_of(to, 0), word_of(from, 0),
                    count * sizeof(uintptr_t));
     for (uint32_t i = 0; i < count; i++)
         store_word(word_of(to, i), load_word(word_of(from, i)));
@@ -259,7 +255,7 @@ static void pass_by_value(struct actor *a)
     uintptr_t *slot = &a->stack[FIRST_ARGUMENT + a->arguments++];
     uintptr_t global = (uintptr_t)&world.globals[random_below(a, GLOBALS)];
     store_word((uintptr_t)slot, some_value(a));
-    rt_escape_store(&a->thread, &a->own, stack_pointer(a), global, (uintptr_t)slot);
+    rt_escape_store(&a->thread, &a->own, global, (uintptr_t)slot);
     store_word(global, (uintptr_t)slot);
 }
 
@@ -286,7 +282,7 @@ static void reallocate(struct actor *a)
     if (!b)
         return;
     rt_escape_gone(&a->own, (uintptr_t)b->at, b->size);
-    rt_escape_alloc(&a->thread, &a->own, (uintptr_t)b->at, b->size, true);
+    rt_escape_alloc(&a->thread, &a->own, (uintptr_t)b->at, b->size, 1, true);
     b->owner = a->thread.slot;
 }
 

@@ -30,6 +30,7 @@ _Static_assert(RT_HEAP_OWNERS == 1 << OWNER_BITS, "owners fit");
 struct record {
     _Atomic uint64_t starts[GRANULES / WORD_BITS];
     _Atomic uint32_t words[GRANULES];
+    _Atomic uint16_t origins[GRANULES];
 };
 
 /* Of a page. A cover has the block's first granule below, and above how many granules of the page
@@ -153,6 +154,13 @@ static uintptr_t covering_start(uint64_t cover)
     return (uintptr_t)(cover & ((1ull << COVER_BITS) - 1)) << GRANULE_BITS;
 }
 
+static void take_block(struct record *record, uintptr_t start, struct rt_heap_block *block)
+{
+    block->start = start;
+    block->word = &record->words[granule_of(start)];
+    block->origin = &record->origins[granule_of(start)];
+}
+
 /* What begins in the page hides what covers its first bytes. */
 static bool find_here(struct record *record, uintptr_t address, struct rt_heap_block *block,
                       bool *is_behind)
@@ -162,8 +170,7 @@ static bool find_here(struct record *record, uintptr_t address, struct rt_heap_b
     if (!*is_behind)
         return false;
     uint32_t word = atomic_load_explicit(&record->words[at], memory_order_acquire);
-    block->start = page_start(address) + ((uintptr_t)at << GRANULE_BITS);
-    block->word = &record->words[at];
+    take_block(record, page_start(address) + ((uintptr_t)at << GRANULE_BITS), block);
     return (word & STATE_MASK) &&
            (size_of(word) == LARGE || address < block->start + size_of(word));
 }
@@ -179,8 +186,7 @@ static bool find_covering(const struct page *page, uintptr_t address, struct rt_
         first ? atomic_load_explicit(&first->record, memory_order_acquire) : NULL;
     if (!record)
         return false;
-    block->start = start;
-    block->word = &record->words[granule_of(start)];
+    take_block(record, start, block);
     return rt_heap_state_of(block) != RT_HEAP_NONE && address < start + rt_heap_size(block);
 }
 
@@ -303,8 +309,8 @@ static void remove_in_page(struct record *record, uintptr_t start, uintptr_t end
         uint64_t bits = atomic_load_explicit(&record->starts[at], memory_order_relaxed);
         for (; bits; bits &= bits - 1) {
             uint32_t granule = at * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-            struct rt_heap_block block = {page_start(start) + ((uintptr_t)granule << GRANULE_BITS),
-                                          &record->words[granule]};
+            struct rt_heap_block block;
+            take_block(record, page_start(start) + ((uintptr_t)granule << GRANULE_BITS), &block);
             if (block.start >= start && block.start < end)
                 remove_block(&block);
         }
@@ -328,7 +334,7 @@ void rt_heap_remove(uintptr_t start, uint64_t size)
     }
 }
 
-void rt_heap_add(uintptr_t start, uint64_t size, uint32_t owner)
+void rt_heap_add(uintptr_t start, uint64_t size, uint32_t owner, uint16_t origin)
 {
     struct rt_heap_block before;
     uintptr_t end = start + size;
@@ -347,6 +353,7 @@ void rt_heap_add(uintptr_t start, uint64_t size, uint32_t owner)
     if (!cover(start, end, true))
         rt_lose(RH_LOSS_ESCAPE_BLOCK);
     widen(start, end);
+    atomic_store_explicit(&record->origins[granule], origin, memory_order_relaxed);
     atomic_store_explicit(&record->words[granule],
                           (uint32_t)(size < LARGE ? size : LARGE) << SIZE_AT |
                               owner % RT_HEAP_OWNERS << STATE_BITS | RT_HEAP_PRIVATE,

@@ -5,7 +5,8 @@
  *
  * How it works: memory is divided into granules of 16 bytes, as allocators align blocks. A page of
  * 4096 bytes in which a block begins has a *record*: a bit for each granule with which a block
- * begins, and a word for it with size, owner and state. A page that begins inside of a block has a
+ * begins, and a word for it with size, owner and state, and its *origin*: a number of where it was
+ * allocated. A page that begins inside of a block has a
  * *cover*: where that block begins and how many granules it has in this page. The block of an
  * address is so found in constant time, whatever its size. Directory and records are made as they
  * are needed and stay; everything is read and written without locks.
@@ -31,13 +32,14 @@ enum rt_heap_state {
 struct rt_heap_block {
     uintptr_t start;
     _Atomic uint32_t *word; /* valid for good; describes this block until it is removed */
+    _Atomic uint16_t *origin;
 };
 
 /* False: no memory for the directory. */
 RT_HIDDEN bool rt_heap_start(void);
 
 /* Enters a block as its owner's own, in place of what was entered there before. */
-RT_HIDDEN void rt_heap_add(uintptr_t start, uint64_t size, uint32_t owner);
+RT_HIDDEN void rt_heap_add(uintptr_t start, uint64_t size, uint32_t owner, uint16_t origin);
 /* Removes all blocks that begin in these bytes; waits while one of them is busy. */
 RT_HIDDEN void rt_heap_remove(uintptr_t start, uint64_t size);
 /* The block that this byte lies in. */

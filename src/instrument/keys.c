@@ -33,6 +33,7 @@ struct inserter {
     struct rh_keys_result *result;
     uint32_t first;             /* key of the current function */
     struct rh_twin *twin;       /* its twin; NULL if it has none */
+    RH_VEC(uint32_t) late;      /* keys in what both bodies share, which use a value of either */
     RH_VEC(uint64_t) functions; /* fingerprints of those that have numbers */
     struct rh_strbuf text;
 };
@@ -226,7 +227,9 @@ static enum rh_status insert_store(struct inserter *in, uint32_t number,
     if (store->value)
         operands[count++] = (struct rh_asm_operand){
             .value = store->value,
-            .handle = handle_in(twin, store->value),
+            .handle = store->inst->op == RH_OP_RET
+                          ? rh_rewrite_operand(handle_in(twin, store->inst), 0)
+                          : handle_in(twin, store->value),
             .is_word = true,
             .lane = store->lane,
             .lanes = store->lanes,
@@ -262,6 +265,10 @@ static enum rh_status insert_site_key(struct inserter *in, uint32_t number)
         key->store ? key->store->place : in->sites->sites.data[key->first_site].inst;
     bool in_twin = in->twin && rh_twin_of(in->twin, inst);
     enum rh_status status = RH_OK;
+    if (in->twin && !in_twin && key->store) {
+        rh_vec_push(&in->late, number);
+        return RH_OK;
+    }
     if (!in_twin || key->gate == RH_NO_GATE)
         status = insert_anywhere(in, number, NULL);
     if (in_twin && status == RH_OK)
@@ -330,6 +337,9 @@ static enum rh_status finish_function(struct inserter *in, uint32_t end)
     }
     rh_rewrite_twin_finish(in->twin);
     in->twin = NULL;
+    for (size_t i = 0; i < in->late.len && status == RH_OK; i++)
+        status = insert_site_key(in, in->late.data[i]);
+    in->late.len = 0;
     for (uint32_t k = in->first + 1; k < gates; k++) {
         if (status == RH_OK)
             status = insert_loop_gate(in, k, blocks[k - in->first], end);
@@ -404,7 +414,7 @@ static void fill_record(struct inserter *in, uint32_t number)
                                                : key->first_site,
         .site_count = (uint16_t)key->site_count,
         .kind = key->kind,
-        .escape = key->store ? key->store->kind : 0,
+        .escape = key->store ? key->store->kind | (key->store->is_racy ? RH_ESCAPE_RACY : 0) : 0,
         .gate = in->twin ? key->gate : RH_NO_GATE,
     };
 }
@@ -485,6 +495,7 @@ enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
     enum rh_status status = insert_all(&in);
     rh_strbuf_release(&in.text);
     rh_vec_free(&in.functions);
+    rh_vec_free(&in.late);
     return status;
 }
 

@@ -13,6 +13,7 @@ enum { WORD = 8, MOST_LANES = 16 };
 struct finder {
     const struct rh_analysis *analysis;
     bool is_known;
+    bool has_weak_loads; /* atomic loads of pointers' size that do not acquire */
     struct rh_bitset returns_out; /* functions, by id, whose result code of others gets */
     struct rh_stores *out;
 };
@@ -100,6 +101,40 @@ static bool place_matters(const struct finder *f, const struct rh_value *inst,
            !rh_escape_is_fresh(f->analysis->escape, inst, address);
 }
 
+/* --- what is racy --- */
+
+static bool is_weak_load(const struct rh_access *a)
+{
+    return (a->kind == RH_ACCESS_ATOMIC_READ || a->kind == RH_ACCESS_ATOMIC_UPDATE) &&
+           a->size >= WORD && !a->acquires;
+}
+
+static bool is_racy_access(const struct finder *f, const struct rh_access *a)
+{
+    if (!rh_access_writes(a))
+        return false;
+    if (rh_access_is_atomic(a))
+        return f->has_weak_loads || a->order < RH_MO_RELEASE;
+    return rh_access_is_site(a);
+}
+
+static bool is_racy(const struct finder *f, const struct rh_value *inst)
+{
+    const struct rh_accesses *all = &f->analysis->accesses;
+    uint32_t low = all->first_of[inst->fn->id], end = all->first_of[inst->fn->id + 1], high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (all->all.data[middle].inst->id < inst->id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < end && all->all.data[low].inst == inst; low++)
+        if (is_racy_access(f, &all->all.data[low]))
+            return true;
+    return false;
+}
+
 /* --- adding --- */
 
 static void add(struct finder *f, const struct rh_store *store)
@@ -108,6 +143,7 @@ static void add(struct finder *f, const struct rh_store *store)
     if (!rh_map_get(&f->out->first_of, store->inst->id, &known))
         rh_map_put(&f->out->first_of, store->inst->id, f->out->all.len);
     rh_vec_push(&f->out->all, *store);
+    rh_vec_last(&f->out->all).is_racy = is_racy(f, store->inst);
 }
 
 /* A value that was found to matter. What is no multiple of a word may be a part of one, and what
@@ -412,6 +448,8 @@ void rh_stores_find(struct rh_module *m, const struct rh_analysis *analysis, boo
     memset(out, 0, sizeof *out);
     if (is_known)
         find_returning(&f);
+    rh_vec_each (const struct rh_access, a, &analysis->accesses.all)
+        f.has_weak_loads |= is_weak_load(a);
     for (uint32_t i = 0; i < rh_ir_function_count(m); i++) {
         const struct rh_function *fn = rh_ir_function(m, i);
         for (uint32_t b = 0; can_instrument(fn) && b < fn->block_count; b++)

@@ -147,6 +147,11 @@ enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool aft
     return RH_OK;
 }
 
+void *rh_rewrite_operand(void *handle, uint32_t i)
+{
+    return LLVMGetOperand(handle, i);
+}
+
 void rh_rewrite_rename(struct rh_module *m, const struct rh_function *fn, const char *name)
 {
     (void)m;

@@ -39,6 +39,10 @@ enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool aft
                                      const char *text, const char *constraints,
                                      const struct rh_asm_operand *operands, uint32_t count);
 
+/* The handle of an instruction's operand, as it is now: a twin that is finished may have given the
+ * return that both bodies share another one. */
+void *rh_rewrite_operand(void *handle, uint32_t i);
+
 /* Splits the block of `inst` before it: the instructions from `inst` on stay in the old block (so
  * that no phi of a successor changes), the ones before it move to a new block that the
  * predecessors now reach and that ends in a branch to the old one; phis move along. In the entry
