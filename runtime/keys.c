@@ -240,16 +240,15 @@ static bool prepare(struct rt_image *r)
     return true;
 }
 
-/* Checks read what only their detectors prepare. Where pointer stores have no keys, nobody knows what
- * escapes. */
+/* Checks read what only their detectors prepare. Where pointer stores have no keys, nobody knows
+ * what escapes. */
 static bool suits_detector(const struct rt_image *r)
 {
     static _Atomic bool said;
     uint32_t flags = r->image->counts[2];
     bool wants_stores = rt_detector && rt_detector->wants_stores;
     bool has_checks = flags & RH_IMAGE_CHECKS;
-    if (wants_stores ? flags & RH_IMAGE_ESCAPE
-                     : !has_checks || (rt_detector && rt_detector->hook))
+    if (wants_stores ? flags & RH_IMAGE_ESCAPE : !has_checks || (rt_detector && rt_detector->hook))
         return true;
     if (!atomic_exchange(&said, true))
         rt_complain(has_checks ? "built with --rh-profile=testing, for fasttrack, literace and "

@@ -126,8 +126,7 @@ static void reach_block(struct rt_thread *self, const struct rt_escape *own,
     if (!rt_heap_find(address, &block))
         return;
     note_origin(own, atomic_load_explicit(block.origin, memory_order_relaxed));
-    if (rt_heap_is_of(&block, self->slot) &&
-        rt_heap_turn(&block, RT_HEAP_PRIVATE, RT_HEAP_BUSY))
+    if (rt_heap_is_of(&block, self->slot) && rt_heap_turn(&block, RT_HEAP_PRIVATE, RT_HEAP_BUSY))
         push(work, block.start);
 }
 
@@ -284,8 +283,7 @@ void rt_escape_alloc(struct rt_thread *self, struct rt_escape *own, uintptr_t st
 void rt_escape_gone(struct rt_escape *own, uintptr_t start, uint64_t size)
 {
     struct rt_heap_block block;
-    bool has_escaped =
-        rt_heap_find(start, &block) && rt_heap_state_of(&block) == RT_HEAP_ESCAPED;
+    bool has_escaped = rt_heap_find(start, &block) && rt_heap_state_of(&block) == RT_HEAP_ESCAPED;
     own->gone = has_escaped ? start : 0;
     rt_heap_remove(start, size);
 }

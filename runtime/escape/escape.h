@@ -4,17 +4,18 @@
  * Biswas, Cao, Zhang, Bond and Wood, "Lightweight Data Race Detection for Production Runs" (CC
  * 2017), for C.
  *
- * How it works. Memory is *private* to a thread or has *escaped*. Private are the blocks of the heap
- * that instrumented code allocates (heap.h) and the thread's own stack, until a pointer to them is
- * stored where others can reach it. Everything else has escaped from the beginning: globals,
- * mappings, what code without bitcode allocates, other threads' stacks. So whatever is not known
- * counts as escaped, and only a store that nobody shows can make the analysis wrong.
+ * How it works. Memory is *private* to a thread or has *escaped*. Private are the blocks of the
+ * heap that instrumented code allocates (heap.h) and the thread's own stack, until a pointer to
+ * them is stored where others can reach it. Everything else has escaped from the beginning:
+ * globals, mappings, what code without bitcode allocates, other threads' stacks. So whatever is not
+ * known counts as escaped, and only a store that nobody shows can make the analysis wrong.
  *
  * Before each store that may write a pointer, the instrumented code tells of it. If the place has
  * escaped and the value points into memory of the thread's own, that memory escapes, with all that
  * is reachable from its words: any word that holds an address in a private block, with or without
- * tags in its low bits or above its 47 bits, counts as a pointer into it, one behind the block's end
- * too. The closure is complete before the hook returns, and so before anybody can see the store.
+ * tags in its low bits or above its 47 bits, counts as a pointer into it, one behind the block's
+ * end too. The closure is complete before the hook returns, and so before anybody can see the
+ * store.
  *
  * Only the owner makes a block escape, and so scans a block that no other thread writes or frees.
  * That is enough because nobody else can have a pointer to it. Who touches another thread's private
@@ -24,8 +25,8 @@
  *
  * What a thread did to a block before it escaped cannot race, if the store that let it escape is
  * ordered with the loads that find it. A *racy* store, which is in a candidate itself or a relaxed
- * atomic, is not: then the accesses before it may race, too. So each block has an *origin*, a number
- * of where it was allocated, and a racy store marks the origins of all blocks that it makes
+ * atomic, is not: then the accesses before it may race, too. So each block has an *origin*, a
+ * number of where it was allocated, and a racy store marks the origins of all blocks that it makes
  * reachable. Whoever asks about a private block learns its origin.
  *
  * A stack escapes as a whole. Whenever a pointer into it is handed on once more, the bytes behind
@@ -70,7 +71,8 @@ RT_HIDDEN bool rt_escape_is_racy(uint16_t origin);
 /* How many origins there are for which it has. */
 RT_HIDDEN uint32_t rt_escape_racy_count(void);
 
-/* A value is about to be stored at an address, or, if that is 0, somewhere where others reach it. */
+/* A value is about to be stored at an address, or, if that is 0, somewhere where others reach it.
+ */
 RT_HIDDEN void rt_escape_store(struct rt_thread *self, struct rt_escape *own, uintptr_t address,
                                uintptr_t value);
 /* Bytes are about to be copied there. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The escape analysis against full reachability: random threads allocate, store, copy, publish and
- * free (escape_testing.h). A block that a thread can reach, and that another one has allocated, must
- * have escaped. Each rule of propagation is switched off in turn, and then it must not hold.
+ * free (escape_testing.h). A block that a thread can reach, and that another one has allocated,
+ * must have escaped. Each rule of propagation is switched off in turn, and then it must not hold.
  */
 #include "base/testing.h"
 

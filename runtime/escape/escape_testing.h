@@ -21,7 +21,8 @@ enum {
     SIMULATED = 3, /* threads of a world that is looked at after each step */
     THREADS = 24,
     LOCALS = 6,
-    STACK = 96, /* words: the red zone, slots that stores are told of, slots for arguments by value */
+    STACK =
+        96, /* words: the red zone, slots that stores are told of, slots for arguments by value */
     FIRST_SLOT = 16,
     FIRST_ARGUMENT = 48,
     GLOBALS = 8,
@@ -288,10 +289,9 @@ static void reallocate(struct actor *a)
 
 static void act(struct actor *a)
 {
-    static void (*const acts[])(struct actor *) = {allocate, store,      store_pieces,
-                                                   copy,     pass_by_value, load,
-                                                   load,     store,      allocate_and_free,
-                                                   reallocate};
+    static void (*const acts[])(struct actor *) = {
+        allocate, store, store_pieces,      copy,      pass_by_value, load,
+        load,     store, allocate_and_free, reallocate};
     acts[random_below(a, sizeof acts / sizeof acts[0])](a);
 }
 

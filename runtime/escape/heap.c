@@ -195,8 +195,7 @@ bool rt_heap_find(uintptr_t address, struct rt_heap_block *block)
     if (!rt_heap_may_hold(address))
         return false;
     struct page *page = page_of(address);
-    struct record *record =
-        page ? atomic_load_explicit(&page->record, memory_order_acquire) : NULL;
+    struct record *record = page ? atomic_load_explicit(&page->record, memory_order_acquire) : NULL;
     bool is_behind = false;
     if (record && find_here(record, address, block, &is_behind))
         return true;
@@ -290,8 +289,7 @@ static void remove_block(const struct rt_heap_block *block)
 {
     uint32_t granule = granule_of(block->start);
     struct page *page = page_of(block->start);
-    struct record *record =
-        page ? atomic_load_explicit(&page->record, memory_order_acquire) : NULL;
+    struct record *record = page ? atomic_load_explicit(&page->record, memory_order_acquire) : NULL;
     wait_for_owner(block);
     uint64_t size = rt_heap_size(block);
     if (!record)

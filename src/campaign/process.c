@@ -527,9 +527,8 @@ static enum rh_status keep_part(struct rh_process_image *image, uint64_t run,
                                 const struct rh_assignment *a, const struct rh_execution_part *part,
                                 const struct rh_runs_end *end)
 {
-    const struct rh_runs_sights sights = {part->met.data, part->met.len, part->ran.data,
-                                          part->ran.len,  part->escaped.data,
-                                          part->escaped.len};
+    const struct rh_runs_sights sights = {part->met.data, part->met.len,      part->ran.data,
+                                          part->ran.len,  part->escaped.data, part->escaped.len};
     enum rh_status status = RH_OK;
     name_prints(image, part);
     if (part->found.len > 0)

@@ -22,9 +22,9 @@ struct rh_view {
     struct rh_sidecar *sidecar;
     struct rh_candidates *candidates;
     const struct rh_observed_vec *observed; /* what to list; NULL: all candidates */
-    const struct rh_bitset *escaped;        /* list only what this keeps (hive/filtered.h), or NULL */
-    uint64_t kept;                          /* how many that are */
-    struct rh_images_libraries *libraries;  /* that observed pairs are of, too */
+    const struct rh_bitset *escaped; /* list only what this keeps (hive/filtered.h), or NULL */
+    uint64_t kept;                   /* how many that are */
+    struct rh_images_libraries *libraries; /* that observed pairs are of, too */
     struct rh_locations locations;
     const char *program; /* its name */
     const char *path;    /* as it was given */

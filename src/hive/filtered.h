@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The candidates that may race as far as runs of the detector caper have seen: those both sites of
- * which touched memory that several threads can reach. Every pair that raced in one of these runs is
- * among them.
+ * which touched memory that several threads can reach. Every pair that raced in one of these runs
+ * is among them.
  */
 #ifndef RH_HIVE_FILTERED_H
 #define RH_HIVE_FILTERED_H

@@ -208,8 +208,7 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number, const str
 }
 
 /* The same for one that tells of a pointer store. */
-static enum rh_status insert_store(struct inserter *in, uint32_t number,
-                                   const struct rh_twin *twin)
+static enum rh_status insert_store(struct inserter *in, uint32_t number, const struct rh_twin *twin)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
     const struct rh_store *store = key->store;
@@ -244,7 +243,8 @@ static enum rh_status insert_store(struct inserter *in, uint32_t number,
     snprintf(text, sizeof text, "%s%s" CLOBBERS, constraints[form], store->value ? "r," : "");
     rh_strbuf_reset(&in->text);
     add_switch(in, ".Lrh_stub${:uid}");
-    add_stub(in, number, key->fn->id, form, store->value ? (form == ADDRESS_NONE ? "$0" : "$1") : NULL);
+    add_stub(in, number, key->fn->id, form,
+             store->value ? (form == ADDRESS_NONE ? "$0" : "$1") : NULL);
     add_place(in, number, key->fn);
     return rh_rewrite_insert_asm(in->module, handle_in(twin, store->place), store->after,
                                  rh_strbuf_text(&in->text), text, operands, count);

@@ -13,7 +13,7 @@ enum { WORD = 8, MOST_LANES = 16 };
 struct finder {
     const struct rh_analysis *analysis;
     bool is_known;
-    bool has_weak_loads; /* atomic loads of pointers' size that do not acquire */
+    bool has_weak_loads;          /* atomic loads of pointers' size that do not acquire */
     struct rh_bitset returns_out; /* functions, by id, whose result code of others gets */
     struct rh_stores *out;
 };
@@ -152,11 +152,8 @@ static void add_parts(struct finder *f, struct rh_value *inst, struct rh_value *
                       struct rh_value *value)
 {
     const struct rh_type *type = value->type;
-    struct rh_store store = {.inst = inst,
-                             .place = inst,
-                             .kind = RH_ESCAPE_STORE,
-                             .address = address,
-                             .value = value};
+    struct rh_store store = {
+        .inst = inst, .place = inst, .kind = RH_ESCAPE_STORE, .address = address, .value = value};
     bool is_aggregate = type->kind == RH_TYPE_STRUCT || type->kind == RH_TYPE_ARRAY;
     uint64_t lanes = type->kind == RH_TYPE_PTR ? 1 : type->size / WORD;
     if (type->kind != RH_TYPE_PTR && (is_aggregate || type->size % WORD || lanes > MOST_LANES)) {

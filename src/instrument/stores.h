@@ -15,11 +15,11 @@
  * address of a global), or the place is memory that never becomes shared, or a block that nobody
  * else knows yet. Where the search gave up, only types tell.
  *
- * A store is *racy* if it is in a candidate itself, or a relaxed atomic; if some atomic load does not
- * acquire, any atomic is.
+ * A store is *racy* if it is in a candidate itself, or a relaxed atomic; if some atomic load does
+ * not acquire, any atomic is.
  *
- * A block whose allocation nobody tells of counts as escaped. So an allocation is told only if it is
- * by a described function that returns the block and is given its size, and never needs to be.
+ * A block whose allocation nobody tells of counts as escaped. So an allocation is told only if it
+ * is by a described function that returns the block and is given its size, and never needs to be.
  */
 #ifndef RH_INSTRUMENT_STORES_H
 #define RH_INSTRUMENT_STORES_H
@@ -29,8 +29,8 @@
 #include "base/vec.h"
 
 struct rh_store {
-    struct rh_value *inst;    /* that stores, copies, calls or allocates */
-    struct rh_value *place;   /* where it is told: before this instruction, or behind it */
+    struct rh_value *inst;  /* that stores, copies, calls or allocates */
+    struct rh_value *place; /* where it is told: before this instruction, or behind it */
     bool after;
     uint8_t kind;             /* enum rh_escape_event */
     bool is_racy;             /* nothing may order it with who loads what it stores */

@@ -32,7 +32,7 @@ struct work {
     struct rh_analysis analysis;
     bool analysed;
     const char *starter; /* what can start threads unseen; NULL: nothing */
-    bool has_stores; /* pointer stores have keys */
+    bool has_stores;     /* pointer stores have keys */
     struct rh_stores stores;
     struct rh_sites sites;
     struct rh_rows rows;

@@ -98,12 +98,11 @@ static LLVMValueRef build_word(LLVMContextRef context, LLVMBuilderRef builder,
     if (is_integer && LLVMGetIntTypeWidth(type) < LLVMGetIntTypeWidth(word))
         value = LLVMBuildZExt(builder, value, word, "");
     else if (!has_pointers(type))
-        value = LLVMBuildBitCast(builder, value,
-                                 operand->lanes > 1 ? LLVMVectorType(word, operand->lanes) : word,
-                                 "");
+        value = LLVMBuildBitCast(
+            builder, value, operand->lanes > 1 ? LLVMVectorType(word, operand->lanes) : word, "");
     if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind)
-        value = LLVMBuildExtractElement(builder, value, LLVMConstInt(word, operand->lane, false),
-                                        "");
+        value =
+            LLVMBuildExtractElement(builder, value, LLVMConstInt(word, operand->lane, false), "");
     return operand->times ? LLVMBuildMul(builder, value, operand->times, "") : value;
 }
 
