@@ -14,12 +14,13 @@
 #include "budget.h"
 #include "detect.h"
 #include "escape/escape.h"
+#include "escape/heap.h"
 #include "hook.h"
 #include "keys.h"
 #include "loss.h"
-#include "opaque.h"
-#include "service.h"
+#include "options.h"
 #include "shared.h"
+#include "text.h"
 
 static _Atomic bool has_news; /* sites were noted that are still on */
 
@@ -288,6 +289,14 @@ static void caper_thread_end(struct rt_thread *gone)
 static void caper_finish(void)
 {
     judge_early();
+    if (!rt_options.verbose)
+        return;
+    struct rt_line line = {0};
+    rt_line_text(&line, "kilobytes of memory for blocks: ");
+    rt_line_number(&line, rt_heap_memory() / 1024);
+    rt_line_text(&line, ", places that allocate what racy stores publish: ");
+    rt_line_number(&line, rt_escape_racy_count());
+    rt_log(&line);
 }
 
 static void caper_after_fork(struct rt_thread *self)

@@ -82,8 +82,12 @@ static enum rh_status open_rest(const struct rh_process *p, struct rh_process_im
     if (status == RH_OK && is_filter(p) && !p->options.store)
         status = rh_earlier_adopt_escaped(image->runs, image->store_path, image->sites,
                                           image->site_count);
+    struct rh_pool_options pool = p->options.pool;
+    if (status == RH_OK && !is_filter(p))
+        status = rh_filtered_choose(image->build_id, image == p->images ? p->options.from : NULL,
+                                    &image->escaped, &pool);
     if (status == RH_OK)
-        status = rh_pool_open(image->sidecar, image->runs, &p->options.pool, &image->pool);
+        status = rh_pool_open(image->sidecar, image->runs, &pool, &image->pool);
     if (status != RH_OK)
         return status;
     rh_pool_count(image->pool, &counts);
@@ -117,6 +121,7 @@ static void release_image(struct rh_process_image *image)
         rh_runs_close(image->runs);
     if (image->sidecar)
         rh_sidecar_close(image->sidecar);
+    rh_bitset_release(&image->escaped);
     image->pool = NULL;
     image->runs = NULL;
     image->sidecar = NULL;

@@ -211,30 +211,17 @@ enum rh_status rh_observed_load(const struct rh_view *view, const char *store,
 enum rh_status rh_escaped_load(const struct rh_view *view, const char *store,
                                struct rh_bitset *sites)
 {
-    struct rh_runs *runs;
-    char *path = NULL;
+    bool found = false;
     const char *id = rh_sidecar_get_meta(view->sidecar, RH_SIDECAR_META_BUILD_ID);
-    enum rh_status status = RH_OK;
-    if (!store && !id)
-        return rh_fail(RH_ERR_INPUT, "%s has no build id: name the store with --store=PATH",
-                       view->program);
-    if (!store)
-        status = rh_runs_default_path(id, "caper", &path);
-    if (status == RH_OK)
-        status = rh_runs_open_existing(store ? store : path, &runs);
-    if (status == RH_ERR_NOT_FOUND)
-        status = rh_fail(RH_ERR_NOT_FOUND,
-                         "there are no runs of %s with caper yet: make some with 'racehive run "
-                         "--detector=caper'",
-                         view->program);
-    if (status == RH_OK) {
-        status = check_build(view, runs, store ? store : path);
-        if (status == RH_OK)
-            status = rh_filtered_sites(runs, sites);
-        rh_runs_close(runs);
-    }
-    free(path);
-    return status;
+    if (!id)
+        return rh_fail(RH_ERR_INPUT, "%s has no build id, so runs cannot be kept", view->program);
+    enum rh_status status = rh_filtered_load(id, store, sites, &found);
+    if (status != RH_OK || found)
+        return status;
+    return rh_fail(RH_ERR_NOT_FOUND,
+                   "there are no runs of %s with caper yet: make some with 'racehive run "
+                   "--detector=caper'",
+                   view->program);
 }
 
 /* --- listing --- */

@@ -39,7 +39,7 @@ struct options {
     uint64_t exitcode;
     bool show_output;
     bool ask;
-    const char *store, *json, *symbols, *hive, *image;
+    const char *store, *json, *symbols, *from, *hive, *image;
     struct rh_cli_suppressions suppressions;
 };
 
@@ -122,6 +122,15 @@ static enum rh_status check_options(const struct options *o)
     if (o->hive)
         return rh_fail(RH_ERR_USAGE, "--hive is not part of this version (racehive %s)",
                        RH_VERSION);
+    if (o->from && !method_of(o)->has_tasks)
+        return rh_fail(RH_ERR_USAGE,
+                       "--from does not go with the detector %s, which works on all candidates at "
+                       "once",
+                       o->detector);
+    if (o->from && strcmp(o->from, "caper") != 0 && !strchr(o->from, '/') &&
+        access(o->from, R_OK) != 0)
+        return rh_fail(RH_ERR_USAGE, "--from is caper or the path of a store of its runs, not '%s'",
+                       o->from);
     if (o->runs && o->users)
         return rh_fail(RH_ERR_USAGE, "--runs and --users do not go together (see 'racehive run "
                                      "--help')");
@@ -243,6 +252,7 @@ static enum rh_status open_session(struct session *s, const char *operand)
         .detector = o->detector,
         .store = o->store,
         .symbols = o->symbols,
+        .from = o->from,
         .pool = choose_tasks(o),
     };
     enum rh_status status = rh_process_open(s->program, &options, &s->process);
@@ -532,6 +542,7 @@ enum rh_status rh_cmd_run(int argc, char **argv)
                        "after an interrupted single run, ask whether the program misbehaved"),
         RH_OPTION_UINT("seed", &options.seed, "N", "seed of the random choices"),
         RH_CLI_SUPPRESSIONS(&options.suppressions),
+        RH_OPTION_STRING("from", &options.from, "caper|PATH", "only candidates that caper kept"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
                          "read the candidates from FILE, the program's .racehive file"),
         RH_OPTION_STRING("image", &options.image, "LIBRARY",

@@ -21,10 +21,12 @@ static void complete_two(struct rh_runs *runs)
         {{high, 8, 8}, {[RH_MET_UNORDERED] = 1, [RH_MET_UNLOCKED] = 1}, {88, 88}},
     };
     struct rh_runs_ran ran[] = {{3, false}, {1u << 17, true}};
-    complete_with(runs, &(struct rh_runs_sights){met, 2, ran, 2});
+    complete_with(runs,
+                  &(struct rh_runs_sights){.met = met, .met_count = 2, .ran = ran, .ran_count = 2});
     met[0].counts[RH_MET_UNLOCKED] = 2;
     ran[0].in_threads = true;
-    complete_with(runs, &(struct rh_runs_sights){met, 1, ran, 1});
+    complete_with(runs,
+                  &(struct rh_runs_sights){.met = met, .met_count = 1, .ran = ran, .ran_count = 1});
 }
 
 static void assert_met(const struct rh_runs_met *met, const struct rh_runs_met *expected)
