@@ -103,7 +103,9 @@ static LLVMValueRef build_word(LLVMContextRef context, LLVMBuilderRef builder,
     if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind)
         value =
             LLVMBuildExtractElement(builder, value, LLVMConstInt(word, operand->lane, false), "");
-    return operand->times ? LLVMBuildMul(builder, value, operand->times, "") : value;
+    if (operand->times && LLVMTypeOf(operand->times) == LLVMTypeOf(value))
+        value = LLVMBuildMul(builder, value, operand->times, "");
+    return value;
 }
 
 enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool after,
