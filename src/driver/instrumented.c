@@ -11,6 +11,7 @@
 #include "base/elf.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/ticker.h"
 #include "driver/child.h"
 #include "driver/inputs.h"
