@@ -2,7 +2,7 @@
 /*
  * Tests of the budget on a clock of our own: how large the budgets are and when, the alarm and its
  * end, and that overlapping pauses count once, as the time during which at least one thread is
- * held.
+ * paused.
  */
 #include "arch/x86_64/syscall.h"
 #include "arch/x86_64/ticks.h"
@@ -78,6 +78,8 @@ static void begin(uint64_t overhead, uint64_t floor_ms)
     atomic_store(&now_ns, 1234567 * 1000);
     used_processor_ns = measured_ticks = wakes = 0;
     atomic_store(&rt_budget_alarm, false);
+    atomic_store(&rt_budget_tasks_alarm, false);
+    atomic_store(&is_shared, false);
     atomic_store(&hook_budget, UINT64_MAX);
     atomic_store(&ticks_per_us, 2000);
     for (int i = 0; i < RT_METER_COUNT; i++)
@@ -92,14 +94,19 @@ static void begin(uint64_t overhead, uint64_t floor_ms)
 /* --- hooks and events --- */
 
 /* Hooks that take so much together, as they are sampled: of 5 us each. */
-static void spend(uint64_t ns)
+static void spend_on(enum rt_meter meter, uint64_t ns)
 {
     enum { HOOK_NS = 5000 };
     for (; ns >= HOOK_NS * RT_METER_EVERY; ns -= HOOK_NS * RT_METER_EVERY)
-        rt_meter_add(RT_METER_HOOKS, HOOK_NS * TICKS_PER_US / 1000 - UNMEASURED_TICKS);
+        rt_meter_add(meter, HOOK_NS * TICKS_PER_US / 1000 - UNMEASURED_TICKS);
     uint64_t rest = ns * TICKS_PER_US / 1000 / RT_METER_EVERY;
     if (rest > UNMEASURED_TICKS)
-        rt_meter_add(RT_METER_HOOKS, rest - UNMEASURED_TICKS);
+        rt_meter_add(meter, rest - UNMEASURED_TICKS);
+}
+
+static void spend(uint64_t ns)
+{
+    spend_on(RT_METER_HOOKS, ns);
 }
 
 static void test_sampling(void **state)
@@ -149,7 +156,7 @@ static void test_charge(void **state)
     assert_true(atomic_load(&rt_budget_alarm));
 }
 
-/* A thread that was held has not worked all the time. */
+/* A thread that was paused has not worked all the time. */
 static void test_pauses_are_no_work(void **state)
 {
     (void)state;
@@ -194,6 +201,40 @@ static void test_alarm_and_its_end(void **state)
     spend(23 * MS_NS);
     assert_true(atomic_load(&rt_budget_alarm));
     assert_int_equal(wakes, 2);
+}
+
+/* Beside a scout they have a quarter: 10 ms of 40. */
+static void test_share_of_tasks(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    rt_budget_share();
+    pass(2 * S_NS - GRACE_NS);
+    rt_budget_tick();
+    spend(20 * MS_NS);
+    assert_false(atomic_load(&rt_budget_tasks_alarm));
+    spend_on(RT_METER_TASKS, 11 * MS_NS);
+    assert_true(atomic_load(&rt_budget_tasks_alarm));
+    assert_false(atomic_load(&rt_budget_alarm));
+    assert_int_equal(wakes, 1);
+    pass(2 * S_NS); /* 11 of 20 */
+    rt_budget_tick();
+    assert_false(atomic_load(&rt_budget_tasks_alarm));
+    spend(50 * MS_NS); /* of all */
+    assert_true(atomic_load(&rt_budget_alarm) && atomic_load(&rt_budget_tasks_alarm));
+}
+
+/* Without a scout they have all of it. */
+static void test_tasks_alone(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    pass(2 * S_NS - GRACE_NS);
+    rt_budget_tick();
+    spend_on(RT_METER_TASKS, 39 * MS_NS);
+    assert_false(atomic_load(&rt_budget_tasks_alarm));
+    spend_on(RT_METER_TASKS, 2 * MS_NS);
+    assert_true(atomic_load(&rt_budget_alarm) && atomic_load(&rt_budget_tasks_alarm));
 }
 
 static void test_tick_finds_it_too(void **state)
@@ -281,7 +322,7 @@ static void test_after_fork(void **state)
     rt_budget_pause_end();
 }
 
-/* Whoever is held while others are adds only what is longer. */
+/* A pause that overlaps others adds only the time by which it is longer. */
 static void test_overlapping_is_paid_once(void **state)
 {
     (void)state;
@@ -303,7 +344,7 @@ static void test_overlapping_is_paid_once(void **state)
     rt_budget_pause_end();
 }
 
-/* A thread that was let go, but got no processor for some time, was not held meanwhile. */
+/* A thread that was let go, but got no processor for some time, was not paused meanwhile. */
 static void test_late_end(void **state)
 {
     (void)state;
@@ -324,7 +365,7 @@ static void end_another_later(void)
     rt_budget_pause_end();
 }
 
-/* One thread looks at the clock and is preempted; another is held on, and ends before it. */
+/* One thread looks at the clock and is preempted; another is paused on, and ends before it. */
 static void test_preempted_at_the_end(void **state)
 {
     (void)state;
@@ -343,7 +384,7 @@ enum { THREADS = 4, PAUSES = 1000 };
 
 static struct {
     pthread_rwlock_t clock; /* it stands still while someone begins or ends */
-    _Atomic uint32_t held;
+    _Atomic uint32_t paused;
     _Atomic uint32_t running;
     uint64_t sum_ns;
 } measured;
@@ -360,14 +401,14 @@ static void pause_once(uint64_t *random)
     pthread_rwlock_rdlock(&measured.clock);
     int64_t until;
     bool begun = rt_budget_pause_begin(S_NS, &until);
-    atomic_fetch_add(&measured.held, begun);
+    atomic_fetch_add(&measured.paused, begun);
     pthread_rwlock_unlock(&measured.clock);
     if (!begun)
         return;
     dawdle(random, 4);
     pthread_rwlock_rdlock(&measured.clock);
     rt_budget_pause_end();
-    atomic_fetch_sub(&measured.held, 1);
+    atomic_fetch_sub(&measured.paused, 1);
     pthread_rwlock_unlock(&measured.clock);
     dawdle(random, 32);
 }
@@ -385,7 +426,7 @@ static void let_time_pass(void)
 {
     while (atomic_load(&measured.running)) {
         pthread_rwlock_wrlock(&measured.clock);
-        measured.sum_ns += atomic_load(&measured.held) ? 7000 : 0;
+        measured.sum_ns += atomic_load(&measured.paused) ? 7000 : 0;
         pass(7000);
         pthread_rwlock_unlock(&measured.clock);
         sched_yield();
@@ -420,6 +461,8 @@ int main(void)
         cmocka_unit_test(test_charge),
         cmocka_unit_test(test_pauses_are_no_work),
         cmocka_unit_test(test_alarm_and_its_end),
+        cmocka_unit_test(test_share_of_tasks),
+        cmocka_unit_test(test_tasks_alone),
         cmocka_unit_test(test_tick_finds_it_too),
         cmocka_unit_test(test_processor_time_fills_it),
         cmocka_unit_test(test_budget_of_pauses),

@@ -34,6 +34,7 @@ struct inserter {
     struct rh_keys_result *result;
     uint32_t first;             /* key of the current function */
     struct rh_twin *twin;       /* its twin; NULL if it has none */
+    RH_VEC(uint32_t) late;      /* keys in what both bodies share, which use a value of either */
     RH_VEC(uint64_t) functions; /* fingerprints of those that have numbers */
     struct rh_strbuf text;
 };
@@ -93,7 +94,7 @@ static void add_hook_call(struct inserter *in, uint32_t key, enum address_form f
                    "\tpushq %s\n"
                    "\tpushq %%rdi\n"
                    "\t%s\n",
-                   key, size, addresses[form]);
+                   key, size ? size : "$$0", addresses[form]);
     if (lead)
         rh_strbuf_addf(&in->text, "\tleaq %d(%%rdi),%%rdi\n", lead);
     rh_strbuf_addf(&in->text,
@@ -115,6 +116,7 @@ static void end_cold(struct inserter *in)
     rh_strbuf_add(&in->text, "\t.popsection\n");
 }
 
+/* `size`: the operand that is the frame's size, or NULL. */
 static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum address_form form,
                      const char *size, int32_t lead)
 {
@@ -244,22 +246,79 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number, const str
                                  rh_strbuf_text(&in->text), text, operands, count);
 }
 
+/* The same for one that tells of a pointer store. */
+static enum rh_status insert_store(struct inserter *in, uint32_t number, const struct rh_twin *twin)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    const struct rh_store *store = key->store;
+    enum address_form form = choose_form(store->address);
+    struct rh_asm_operand operands[2] = {{0}};
+    uint32_t count = 0;
+    if (form == ADDRESS_MEMORY && store->after)
+        form = ADDRESS_REGISTER; /* the block is the call's result */
+    if (form != ADDRESS_NONE)
+        operands[count++] = (struct rh_asm_operand){
+            .value = store->address,
+            .handle = handle_in(twin, store->address),
+            .is_memory = form == ADDRESS_MEMORY,
+        };
+    if (store->value)
+        operands[count++] = (struct rh_asm_operand){
+            .value = store->value,
+            .handle = store->inst->op == RH_OP_RET
+                          ? rh_rewrite_operand(handle_in(twin, store->inst), 0)
+                          : handle_in(twin, store->value),
+            .is_word = true,
+            .lane = store->lane,
+            .lanes = store->lanes,
+            .times = store->times ? handle_in(twin, store->times) : NULL,
+        };
+    static const char *const constraints[] = {
+        [ADDRESS_MEMORY] = "*m,",
+        [ADDRESS_REGISTER] = "r,",
+        [ADDRESS_NONE] = "",
+    };
+    char text[96];
+    snprintf(text, sizeof text, "%s%s" CLOBBERS, constraints[form], store->value ? "r," : "");
+    rh_strbuf_reset(&in->text);
+    add_switch(in, ".Lrh_stub${:uid}");
+    add_stub(in, number, key->fn->id, form,
+             store->value ? (form == ADDRESS_NONE ? "$0" : "$1") : NULL, 0);
+    add_place(in, number, key->fn);
+    return rh_rewrite_insert_asm(in->module, handle_in(twin, store->place), store->after,
+                                 rh_strbuf_text(&in->text), text, operands, count);
+}
+
+static enum rh_status insert_anywhere(struct inserter *in, uint32_t number,
+                                      const struct rh_twin *twin)
+{
+    return in->sites->keys.data[number].store ? insert_store(in, number, twin)
+                                              : insert_key(in, number, twin);
+}
+
 /* A key that needs no gate stands in both bodies. */
 static enum rh_status insert_site_key(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
-    const struct rh_site *site = &in->sites->sites.data[key->first_site];
-    bool in_twin = in->twin && rh_twin_of(in->twin, site->inst);
+    const struct rh_value *inst =
+        key->store ? key->store->place : in->sites->sites.data[key->first_site].inst;
+    bool in_twin = in->twin && rh_twin_of(in->twin, inst);
     enum rh_status status = RH_OK;
+    if (in->twin && !in_twin && key->store) {
+        rh_vec_push(&in->late, number);
+        return RH_OK;
+    }
     if (!in_twin || key->gate == RH_NO_GATE)
-        status = insert_key(in, number, NULL);
-    bool is_done = in_twin && status == RH_OK && site->sweep && has_check(in, key, in->twin) &&
-                   insert_sweep(in, number) == RH_OK;
-    if (in_twin && status == RH_OK && !is_done)
-        status = insert_key(in, number, in->twin);
+        status = insert_anywhere(in, number, NULL);
+    bool is_swept = in_twin && status == RH_OK && has_check(in, key, in->twin) &&
+                    in->sites->sites.data[key->first_site].sweep &&
+                    insert_sweep(in, number) == RH_OK;
+    if (in_twin && status == RH_OK && !is_swept)
+        status = insert_anywhere(in, number, in->twin);
     if (status != RH_ERR_UNSUPPORTED)
         return status;
     in->result->keys_refused++;
+    in->result->stores_refused += key->store != NULL;
     return RH_OK;
 }
 
@@ -320,6 +379,9 @@ static enum rh_status finish_function(struct inserter *in, uint32_t end)
     }
     rh_rewrite_twin_finish(in->twin);
     in->twin = NULL;
+    for (size_t i = 0; i < in->late.len && status == RH_OK; i++)
+        status = insert_site_key(in, in->late.data[i]);
+    in->late.len = 0;
     for (uint32_t k = in->first + 1; k < gates; k++) {
         if (status == RH_OK)
             status = insert_loop_gate(in, k, blocks[k - in->first], end);
@@ -355,7 +417,7 @@ static enum rh_status insert_entry(struct inserter *in, uint32_t gate)
     add_switch(in, ".Lrh_ask${:uid}");
     begin_cold(in, fn->id);
     rh_entry_add(&in->text, (uint32_t)in->functions.len, in->facts->has_runtime);
-    add_hook_call(in, gate, ADDRESS_NONE, "$$0", 0);
+    add_hook_call(in, gate, ADDRESS_NONE, NULL, 0);
     end_cold(in);
     add_place(in, gate | RH_PLACE_ENTRY, fn);
     return rh_rewrite_insert_asm(in->module, rh_twin_entry(in->twin), false,
@@ -389,9 +451,12 @@ static void fill_record(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
     in->result->records[number] = (struct rh_key_record){
-        .first_site = key->kind == RH_KEY_GATE ? (uint32_t)in->functions.len : key->first_site,
+        .first_site = key->kind == RH_KEY_GATE ? (uint32_t)in->functions.len
+                      : key->store             ? key->store->bytes
+                                               : key->first_site,
         .site_count = (uint16_t)key->site_count,
         .kind = key->kind,
+        .escape = key->store ? key->store->kind | (key->store->is_racy ? RH_ESCAPE_RACY : 0) : 0,
         .gate = in->twin ? key->gate : RH_NO_GATE,
     };
 }
@@ -472,6 +537,7 @@ enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
     enum rh_status status = insert_all(&in);
     rh_strbuf_release(&in.text);
     rh_vec_free(&in.functions);
+    rh_vec_free(&in.late);
     return status;
 }
 
