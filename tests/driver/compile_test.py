@@ -114,7 +114,7 @@ class Objects(DriverTest):
         self.clang("-MD", "-MF", "theirs.d", "-MT", "target", "-c", "a.c")
         # racehive-cc's own header is listed as clang's own are, and left out as they are.
         ours = re.sub(r" \S+/racehive/attributes\.h", "", self.read("ours.d").replace("\\ ", "_"))
-        self.assertEqual(ours, self.read("theirs.d"))
+        self.assertEqual(ours.replace("\\\n", "").split(), self.read("theirs.d").split())
         self.cc("-MMD", "-MF", "ours.d", "-MT", "target", "-c", "a.c")
         self.assertEqual(self.read("ours.d"), self.read("theirs.d"))
         self.cc("-MMD", "-MP", "-c", "a.c", "-o", "b.o")
