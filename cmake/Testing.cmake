@@ -23,6 +23,16 @@ function(rh_add_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS unit)
 endfunction()
 
+# What is built below the calling folder goes into programs that have no sanitizer's runtime, or no
+# room for one.
+function(rh_build_without_sanitizers)
+  foreach(kind COMPILE_OPTIONS LINK_OPTIONS)
+    get_directory_property(options ${kind})
+    list(FILTER options EXCLUDE REGEX sanitize)
+    set_directory_properties(PROPERTIES ${kind} "${options}")
+  endforeach()
+endfunction()
+
 # Stands in for a test that this machine has no tool for.
 function(rh_add_skipped_test name why)
   add_test(NAME ${name} COMMAND sh -c "echo 'SKIPPED: ${name}: ${why}'; exit 77")
