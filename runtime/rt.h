@@ -221,9 +221,12 @@ struct rt_detector {
     /* False: it cannot work here (message already made), the program runs idle. */
     bool (*start)(void);
     void (*access)(struct rt_thread *self, const struct rt_access *a);
-    /* Where keys that are on and checks arrive, instead of rt_hook, which it may call. NULL: keys
-     * arrive there, and images with checks stay off. */
+    /* Where keys that are on arrive, and checks that want the long way, instead of rt_hook, which
+     * it may call; NULL: there. */
     void (*hook)(struct rh_image *image, struct rh_hook_frame *frame);
+    /* Where checks arrive first (racehive/image.h); NULL: images with checks stay off. */
+    bool (*check)(struct rh_image *image, uintptr_t address, uint64_t key, uint64_t shape,
+                  uintptr_t stack);
     /* After an atomic or fence that may acquire. */
     void (*after)(struct rt_thread *self, const struct rt_access *a);
     uint32_t fresh_slots;    /* so many slots are given out before one is given out again */
@@ -270,6 +273,11 @@ struct rt_detector {
     void (*creating)(void);
     /* An image, the executable too, is about to be armed: its functions want numbers. */
     void (*functions)(struct rt_image *image);
+    /* It is not to be told of this site, whose image takes part. NULL: of all that are armed. */
+    bool (*is_known)(const struct rt_image *image, uint32_t site);
+    /* It follows where pointers are stored and blocks allocated: keys of RH_KEY_ESCAPE are on for
+     * as long as it runs, and images without them stay off. */
+    bool wants_stores;
     /* It samples this detector's accesses by function (racehive/sampled.h): the callbacks that
      * it does not define are the other's, and those it defines call the other's (init.c). */
     const struct rt_detector *sampled;

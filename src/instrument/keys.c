@@ -12,6 +12,7 @@
 #include "instrument/checks.h"
 #include "instrument/entries.h"
 #include "ir/rewrite/rewrite.h"
+#include "racehive/check.h"
 
 /* The flags are all a key may change: test and cmp set them, and so may the hook. */
 #define CLOBBERS         "~{dirflag},~{fpsr},~{flags}"
@@ -33,6 +34,7 @@ struct inserter {
     struct rh_keys_result *result;
     uint32_t first;             /* key of the current function */
     struct rh_twin *twin;       /* its twin; NULL if it has none */
+    RH_VEC(uint32_t) late;      /* keys in what both bodies share, which use a value of either */
     RH_VEC(uint64_t) functions; /* fingerprints of those that have numbers */
     struct rh_strbuf text;
 };
@@ -77,7 +79,8 @@ static void add_place(struct inserter *in, uint32_t key, const struct rh_functio
 }
 
 /* A stub's code: see runtime/arch/x86_64/thunk.S for what it leaves on the stack. */
-static void add_hook_call(struct inserter *in, uint32_t key, enum address_form form, bool sized)
+static void add_hook_call(struct inserter *in, uint32_t key, enum address_form form,
+                          const char *size, int32_t lead)
 {
     static const char *const addresses[] = {
         [ADDRESS_MEMORY] = "leaq $0,%rdi",
@@ -90,12 +93,16 @@ static void add_hook_call(struct inserter *in, uint32_t key, enum address_form f
                    "\tpushq $$%u\n"
                    "\tpushq %s\n"
                    "\tpushq %%rdi\n"
-                   "\t%s\n"
-                   "\tcall __rh_thunk\n"
+                   "\t%s\n",
+                   key, size ? size : "$$0", addresses[form]);
+    if (lead)
+        rh_strbuf_addf(&in->text, "\tleaq %d(%%rdi),%%rdi\n", lead);
+    rh_strbuf_addf(&in->text,
+                   "\tcall %s\n"
                    "\tpopq %%rdi\n"
                    "\tleaq 144(%%rsp),%%rsp\n"
                    "\tjmp .Lrh_back${:uid}\n",
-                   key, sized ? "$1" : "$$0", addresses[form]);
+                   form == ADDRESS_CHECKED ? "__rh_check" : "__rh_thunk");
 }
 
 /* Each function has a cold section of its own, so that the linker can drop both together. */
@@ -109,12 +116,13 @@ static void end_cold(struct inserter *in)
     rh_strbuf_add(&in->text, "\t.popsection\n");
 }
 
+/* `size`: the operand that is the frame's size, or NULL. */
 static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum address_form form,
-                     bool sized)
+                     const char *size, int32_t lead)
 {
     begin_cold(in, fn);
     rh_strbuf_add(&in->text, ".Lrh_stub${:uid}:\n");
-    add_hook_call(in, key, form, sized);
+    add_hook_call(in, key, form, size, lead);
     end_cold(in);
 }
 
@@ -159,7 +167,39 @@ static void add_check(struct inserter *in, uint32_t number, enum address_form fo
     rh_check_add(&in->text, site, form == ADDRESS_MEMORY ? "leaq $0,%r9" : "movq $0,%r9",
                  ".Lrh_stub${:uid}", in->facts->has_runtime);
     rh_strbuf_add(&in->text, ".Lrh_back${:uid}:\n");
-    add_stub(in, number, key->fn->id, ADDRESS_CHECKED, false);
+    char shape[16];
+    snprintf(shape, sizeof shape, "$$%u", rh_check_shape(site));
+    begin_cold(in, key->fn->id);
+    if (rh_check_has_second(site))
+        rh_check_add_second(&in->text, site, ".Lrh_back${:uid}", in->facts->has_runtime);
+    rh_strbuf_add(&in->text, ".Lrh_stub${:uid}:\n");
+    add_hook_call(in, number, ADDRESS_CHECKED, shape, 0);
+    end_cold(in);
+}
+
+/* Puts a check before the loop in which its site stands. */
+static enum rh_status insert_sweep(struct inserter *in, uint32_t number)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    const struct rh_site *site = &in->sites->sites.data[key->first_site];
+    struct rh_sweep_text text = {.count_at = RH_CHECK_SHAPE_COUNT_AT};
+    rh_strbuf_reset(&in->text);
+    if (site->sweep->stride) {
+        text.constraints = "r,r," CLOBBERS "," RH_CHECK_CLOBBERS;
+        text.shape = rh_check_sweep_shape(site);
+        text.run = rh_check_sweep_run(site);
+        rh_strbuf_add(&in->text, "\tmovq $0,%r9\n");
+        if (site->lead)
+            rh_strbuf_addf(&in->text, "\taddq $$%d,%%r9\n", site->lead);
+        rh_strbuf_add(&in->text, "\tjmp .Lrh_stub${:uid}\n.Lrh_back${:uid}:\n");
+        add_stub(in, number, key->fn->id, ADDRESS_CHECKED, "$1", 0);
+    } else {
+        text.constraints = "r," CLOBBERS "," RH_CHECK_CLOBBERS;
+        add_check(in, number, ADDRESS_REGISTER);
+    }
+    text.text = rh_strbuf_text(&in->text);
+    return rh_rewrite_insert_sweep(in->module, in->twin, site->sweep, site->inst, site->pointer,
+                                   &text);
 }
 
 /* Puts a key into the twin, or into the plain body if that is NULL. */
@@ -197,27 +237,88 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number, const str
         add_check(in, number, form);
     } else {
         add_switch(in, ".Lrh_stub${:uid}");
-        add_stub(in, number, key->fn->id, form, sized);
+        char shape[16];
+        snprintf(shape, sizeof shape, "$$%u", site->run ? rh_check_shape(site) : 0);
+        add_stub(in, number, key->fn->id, form, sized ? "$1" : shape, site->lead);
         add_place(in, number, key->fn);
     }
     return rh_rewrite_insert_asm(in->module, handle_in(twin, site->inst), key->kind == RH_KEY_AFTER,
                                  rh_strbuf_text(&in->text), text, operands, count);
 }
 
+/* The same for one that tells of a pointer store. */
+static enum rh_status insert_store(struct inserter *in, uint32_t number, const struct rh_twin *twin)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    const struct rh_store *store = key->store;
+    enum address_form form = choose_form(store->address);
+    struct rh_asm_operand operands[2] = {{0}};
+    uint32_t count = 0;
+    if (form == ADDRESS_MEMORY && store->after)
+        form = ADDRESS_REGISTER; /* the block is the call's result */
+    if (form != ADDRESS_NONE)
+        operands[count++] = (struct rh_asm_operand){
+            .value = store->address,
+            .handle = handle_in(twin, store->address),
+            .is_memory = form == ADDRESS_MEMORY,
+        };
+    if (store->value)
+        operands[count++] = (struct rh_asm_operand){
+            .value = store->value,
+            .handle = store->inst->op == RH_OP_RET
+                          ? rh_rewrite_operand(handle_in(twin, store->inst), 0)
+                          : handle_in(twin, store->value),
+            .is_word = true,
+            .lane = store->lane,
+            .lanes = store->lanes,
+            .times = store->times ? handle_in(twin, store->times) : NULL,
+        };
+    static const char *const constraints[] = {
+        [ADDRESS_MEMORY] = "*m,",
+        [ADDRESS_REGISTER] = "r,",
+        [ADDRESS_NONE] = "",
+    };
+    char text[96];
+    snprintf(text, sizeof text, "%s%s" CLOBBERS, constraints[form], store->value ? "r," : "");
+    rh_strbuf_reset(&in->text);
+    add_switch(in, ".Lrh_stub${:uid}");
+    add_stub(in, number, key->fn->id, form,
+             store->value ? (form == ADDRESS_NONE ? "$0" : "$1") : NULL, 0);
+    add_place(in, number, key->fn);
+    return rh_rewrite_insert_asm(in->module, handle_in(twin, store->place), store->after,
+                                 rh_strbuf_text(&in->text), text, operands, count);
+}
+
+static enum rh_status insert_anywhere(struct inserter *in, uint32_t number,
+                                      const struct rh_twin *twin)
+{
+    return in->sites->keys.data[number].store ? insert_store(in, number, twin)
+                                              : insert_key(in, number, twin);
+}
+
 /* A key that needs no gate stands in both bodies. */
 static enum rh_status insert_site_key(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
-    const struct rh_site *site = &in->sites->sites.data[key->first_site];
-    bool in_twin = in->twin && rh_twin_of(in->twin, site->inst);
+    const struct rh_value *inst =
+        key->store ? key->store->place : in->sites->sites.data[key->first_site].inst;
+    bool in_twin = in->twin && rh_twin_of(in->twin, inst);
     enum rh_status status = RH_OK;
+    if (in->twin && !in_twin && key->store) {
+        rh_vec_push(&in->late, number);
+        return RH_OK;
+    }
     if (!in_twin || key->gate == RH_NO_GATE)
-        status = insert_key(in, number, NULL);
-    if (in_twin && status == RH_OK)
-        status = insert_key(in, number, in->twin);
+        status = insert_anywhere(in, number, NULL);
+    bool is_swept = in_twin && status == RH_OK && has_check(in, key, in->twin) &&
+                    in->sites->sites.data[key->first_site].sweep &&
+                    insert_sweep(in, number) == RH_OK;
+    if (in_twin && status == RH_OK && !is_swept)
+        status = insert_anywhere(in, number, in->twin);
     if (status != RH_ERR_UNSUPPORTED)
         return status;
     in->result->keys_refused++;
+    in->result->stores_refused += key->store != NULL;
     return RH_OK;
 }
 
@@ -278,6 +379,9 @@ static enum rh_status finish_function(struct inserter *in, uint32_t end)
     }
     rh_rewrite_twin_finish(in->twin);
     in->twin = NULL;
+    for (size_t i = 0; i < in->late.len && status == RH_OK; i++)
+        status = insert_site_key(in, in->late.data[i]);
+    in->late.len = 0;
     for (uint32_t k = in->first + 1; k < gates; k++) {
         if (status == RH_OK)
             status = insert_loop_gate(in, k, blocks[k - in->first], end);
@@ -313,7 +417,7 @@ static enum rh_status insert_entry(struct inserter *in, uint32_t gate)
     add_switch(in, ".Lrh_ask${:uid}");
     begin_cold(in, fn->id);
     rh_entry_add(&in->text, (uint32_t)in->functions.len, in->facts->has_runtime);
-    add_hook_call(in, gate, ADDRESS_NONE, false);
+    add_hook_call(in, gate, ADDRESS_NONE, NULL, 0);
     end_cold(in);
     add_place(in, gate | RH_PLACE_ENTRY, fn);
     return rh_rewrite_insert_asm(in->module, rh_twin_entry(in->twin), false,
@@ -347,9 +451,12 @@ static void fill_record(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
     in->result->records[number] = (struct rh_key_record){
-        .first_site = key->kind == RH_KEY_GATE ? (uint32_t)in->functions.len : key->first_site,
+        .first_site = key->kind == RH_KEY_GATE ? (uint32_t)in->functions.len
+                      : key->store             ? key->store->bytes
+                                               : key->first_site,
         .site_count = (uint16_t)key->site_count,
         .kind = key->kind,
+        .escape = key->store ? key->store->kind | (key->store->is_racy ? RH_ESCAPE_RACY : 0) : 0,
         .gate = in->twin ? key->gate : RH_NO_GATE,
     };
 }
@@ -430,6 +537,7 @@ enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
     enum rh_status status = insert_all(&in);
     rh_strbuf_release(&in.text);
     rh_vec_free(&in.functions);
+    rh_vec_free(&in.late);
     return status;
 }
 

@@ -9,14 +9,18 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "candidate/member.h"
+#include "instrument/checks.h"
 #include "instrument/gates.h"
+#include "ir/graph/sweep.h"
 #include "ir/names/expr.h"
+#include "racehive/check.h"
 
 /* A site of the current block, before it is given a key. */
 struct member {
     const struct rh_access *access;
     struct rh_value *base; /* its pointer less the constant offsets */
     int64_t offset;        /* of the pointer from base */
+    bool is_covered;       /* by another of its group */
 };
 
 /* A key being filled: sites of the current block that share a base. */
@@ -27,6 +31,7 @@ struct group {
 
 struct collector {
     const struct rh_accesses *accesses;
+    const struct rh_stores *stores; /* or NULL */
     struct rh_sites *out;
     struct rh_expr *expr;
     struct rh_function *fn;
@@ -171,13 +176,73 @@ static bool is_superfluous(const struct group *group, size_t member)
     return false;
 }
 
-static void add_checks(struct collector *c, const struct group *group)
+static bool is_of_one_line(const struct rh_loc *a, const struct rh_loc *b)
+{
+    return a == b || (a && b && a->line == b->line && a->inlined_at == b->inlined_at &&
+                      strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0);
+}
+
+/* The member that begins where this one ends, or ends where it begins, and else is alike. */
+static struct member *find_neighbour(const struct group *group, const struct member *m,
+                                     bool is_above)
+{
+    int64_t distance = is_above ? (int64_t)m->access->size : -(int64_t)m->access->size;
+    for (size_t i = 0; i < group->members.len; i++) {
+        struct member *other = &group->members.data[i];
+        if (other->access && other->offset == m->offset + distance &&
+            other->access->kind == m->access->kind && other->access->size == m->access->size &&
+            is_of_one_line(other->access->inst->loc, m->access->inst->loc))
+            return other;
+    }
+    return NULL;
+}
+
+/* Adds the next neighbour to a run, and takes it out of the group. */
+static bool extend_run(struct collector *c, struct group *group, struct member *end, bool is_above)
+{
+    struct member *next = find_neighbour(group, end, is_above);
+    if (!next)
+        return false;
+    *end = *next;
+    rh_vec_push(&c->superfluous, next->access);
+    next->access = NULL;
+    return true;
+}
+
+/* A key of its own for a member, and for those that stand beside it in memory. */
+static void add_run(struct collector *c, struct group *group, struct member first)
+{
+    struct member low = first, high = first;
+    uint32_t size = (uint32_t)first.access->size, run = 1;
+    add_key(c, &first, 1);
+    struct rh_site *site = &rh_vec_last(&c->out->sites);
+    bool is_small = size && size <= RH_CHECK_GRANULE && RH_CHECK_GRANULE % size == 0;
+    while (is_small && run * size < RH_CHECK_MOST_RUN && extend_run(c, group, &high, true))
+        run++;
+    while (is_small && run * size < RH_CHECK_MOST_RUN && extend_run(c, group, &low, false))
+        run++;
+    site->run = run > 1 ? run : 0;
+    site->lead = (int32_t)(low.offset - first.offset);
+}
+
+static void add_checks(struct collector *c, struct group *group)
 {
     for (size_t i = 0; i < group->members.len; i++) {
-        if (is_superfluous(group, i))
-            rh_vec_push(&c->superfluous, group->members.data[i].access);
-        else
-            add_key(c, &group->members.data[i], 1);
+        struct member *m = &group->members.data[i];
+        if (!is_superfluous(group, i))
+            continue;
+        rh_vec_push(&c->superfluous, m->access);
+        m->is_covered = true;
+    }
+    for (size_t i = 0; i < group->members.len; i++)
+        if (group->members.data[i].is_covered)
+            group->members.data[i].access = NULL;
+    for (size_t i = 0; i < group->members.len; i++) {
+        struct member first = group->members.data[i];
+        if (!first.access)
+            continue;
+        group->members.data[i].access = NULL;
+        add_run(c, group, first);
     }
 }
 
@@ -224,6 +289,20 @@ static void add_access(struct collector *c, const struct rh_access *a)
     rh_vec_push(&group->members, member);
 }
 
+static void add_stores(struct collector *c, const struct rh_value *inst)
+{
+    uint32_t count = 0;
+    const struct rh_store *stores = c->stores ? rh_stores_of(c->stores, inst, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rh_key key = {.kind = RH_KEY_ESCAPE,
+                                   .first_site = (uint32_t)c->out->sites.len,
+                                   .gate = RH_NO_GATE,
+                                   .fn = c->fn,
+                                   .store = &stores[i]};
+        rh_vec_push(&c->out->keys, key);
+    }
+}
+
 static void collect_block(struct collector *c, struct rh_block *block)
 {
     for (struct rh_value *inst = block->first; inst; inst = inst->next) {
@@ -234,17 +313,25 @@ static void collect_block(struct collector *c, struct rh_block *block)
         for (uint32_t i = 0; i < n; i++)
             if (rh_access_is_site(&found[i]))
                 add_access(c, &found[i]);
+        add_stores(c, inst);
     }
     close_groups(c);
 }
 
 /* --- gates --- */
 
+const struct rh_block *rh_key_block(const struct rh_sites *s, const struct rh_key *key)
+{
+    return key->store ? key->store->place->block : s->sites.data[key->first_site].inst->block;
+}
+
 struct loop_list RH_VEC_BODY(const struct rh_loop *);
 
 /* Keys of atomics and fences need no gate: they stand in both bodies. */
 static bool needs_gate(const struct collector *c, const struct rh_key *key)
 {
+    if (key->store)
+        return true;
     const struct rh_site *site = &c->out->sites.data[key->first_site];
     return !rh_access_is_atomic(&c->accesses->all.data[site->access]);
 }
@@ -274,8 +361,7 @@ static void find_tight_loops(const struct collector *c, size_t first, struct loo
     bool elsewhere = false;
     for (size_t k = first + 1; k < c->out->keys.len; k++) {
         const struct rh_key *key = &c->out->keys.data[k];
-        const struct rh_site *site = &c->out->sites.data[key->first_site];
-        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, site->inst->block);
+        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, rh_key_block(c->out, key));
         if (key->gate != first || (loop && numbers[loop->id]))
             continue;
         elsewhere |= !loop || !rh_gates_is_tight(loop);
@@ -319,8 +405,7 @@ static void add_loop_gates(struct collector *c, size_t first)
     for (size_t i = 0; i < loops.len; i++)
         gates[i] = make_loop_gate(c, first, loops.data[i]);
     for (size_t k = 0; k < count; k++) {
-        const struct rh_block *block = s->sites.data[keys[k].first_site].inst->block;
-        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, block);
+        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, rh_key_block(s, &keys[k]));
         if (keys[k].gate == first && loop && numbers[loop->id])
             keys[k].gate = (uint32_t)first + numbers[loop->id];
     }
@@ -338,7 +423,7 @@ static void plan_twin(struct collector *c, size_t first)
     for (size_t k = first; k < c->out->keys.len; k++) {
         const struct rh_key *key = &c->out->keys.data[k];
         if (needs_gate(c, key))
-            rh_vec_push(&keyed, c->out->sites.data[key->first_site].inst->block);
+            rh_vec_push(&keyed, (struct rh_block *)(uintptr_t)rh_key_block(c->out, key));
     }
     gate.blocks = rh_arena_alloc(&c->out->arena, c->fn->block_count * sizeof *gate.blocks);
     gate.block_count = rh_gates_plan(c->cfg, keyed.data, keyed.len, c->checked, gate.blocks);
@@ -350,17 +435,40 @@ static void plan_twin(struct collector *c, size_t first)
     rh_vec_free(&keyed);
 }
 
+/* --- loops --- */
+
+/* The sites from this one on whose checks need not stand in their loop. */
+static void plan_sweeps(struct collector *c, size_t first)
+{
+    struct rh_arena *arena = &c->out->arena;
+    for (size_t i = first; i < c->out->sites.len; i++) {
+        struct rh_site *site = &c->out->sites.data[i];
+        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, site->inst->block);
+        struct rh_sweep sweep;
+        if (!loop || !rh_check_suits(site) || !rh_gates_is_closed(loop) ||
+            !rh_sweep_find(c->cfg, site->inst, site->pointer, &sweep) ||
+            !rh_check_can_sweep(site, sweep.stride))
+            continue;
+        site->sweep = rh_arena_alloc(arena, sizeof sweep);
+        *site->sweep = sweep;
+        site->sweep->blocks = rh_arena_array(arena, struct rh_block *, sweep.block_count);
+        memcpy(site->sweep->blocks, sweep.blocks, sweep.block_count * sizeof *sweep.blocks);
+    }
+}
+
 /* --- functions --- */
 
 static void collect_function(struct collector *c, struct rh_function *fn)
 {
-    size_t first = c->out->keys.len;
+    size_t first = c->out->keys.len, first_site = c->out->sites.len;
     c->fn = fn;
     c->cfg = rh_cfg_build(fn);
     for (uint32_t b = 0; b < fn->block_count; b++)
         if (rh_cfg_reachable(c->cfg, fn->blocks[b]))
             collect_block(c, fn->blocks[b]);
     plan_twin(c, first);
+    if (c->checked)
+        plan_sweeps(c, first_site);
     rh_cfg_free(c->cfg);
 }
 
@@ -394,23 +502,30 @@ static void add_unkeyed(struct collector *c)
         add_site(c, *a, RH_NO_KEY, 0);
 }
 
-static bool function_has_sites(const struct rh_accesses *a, const struct rh_function *fn)
+static bool has_keys(const struct collector *c, const struct rh_function *fn)
 {
+    const struct rh_accesses *a = c->accesses;
+    if (c->stores && rh_stores_has(c->stores, fn))
+        return true;
     for (uint32_t i = a->first_of[fn->id]; i < a->first_of[fn->id + 1]; i++)
         if (rh_access_is_site(&a->all.data[i]))
             return true;
     return false;
 }
 
-void rh_sites_collect(const struct rh_accesses *accesses, bool checked, struct rh_sites *out)
+void rh_sites_collect(const struct rh_accesses *accesses, const struct rh_stores *stores,
+                      bool checked, struct rh_sites *out)
 {
     memset(out, 0, sizeof *out);
     rh_arena_init(&out->arena);
     struct rh_module *m = accesses->module;
-    struct collector c = {
-        .accesses = accesses, .out = out, .expr = rh_expr_index(m), .checked = checked};
+    struct collector c = {.accesses = accesses,
+                          .stores = stores,
+                          .out = out,
+                          .expr = rh_expr_index(m),
+                          .checked = checked};
     for (uint32_t f = 0; f < rh_ir_function_count(m); f++)
-        if (function_has_sites(accesses, rh_ir_function(m, f)))
+        if (has_keys(&c, rh_ir_function(m, f)))
             collect_function(&c, rh_ir_function(m, f));
     add_unkeyed(&c);
     part_equal_fingerprints(out);

@@ -21,6 +21,11 @@ struct rh_asm_operand {
     struct rh_value *value;
     void *handle;   /* overrides value->handle when set (a value of a twin) */
     bool is_memory; /* passed as an indirect memory operand ("*m") of an i8 */
+    /* Passed as one word: the `lane`th of the `lanes` words of a vector or an integer, multiplied
+     * with the value behind the handle `times`, if that is not NULL. */
+    bool is_word;
+    uint32_t lane, lanes;
+    void *times;
 };
 
 /* Gives a function that the module only declares another name for the linker; the snapshot keeps
@@ -33,6 +38,10 @@ void rh_rewrite_rename(struct rh_module *m, const struct rh_function *fn, const 
 enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool after,
                                      const char *text, const char *constraints,
                                      const struct rh_asm_operand *operands, uint32_t count);
+
+/* The handle of an instruction's operand, as it is now: a twin that is finished may have given the
+ * return that both bodies share another one. */
+void *rh_rewrite_operand(void *handle, uint32_t i);
 
 /* Splits the block of `inst` before it: the instructions from `inst` on stay in the old block (so
  * that no phi of a successor changes), the ones before it move to a new block that the
@@ -74,6 +83,22 @@ void *rh_twin_of_block(const struct rh_twin *twin, const struct rh_block *block)
 void *rh_twin_entry(const struct rh_twin *twin);
 /* Ends the work on a twin and releases `twin`. */
 void rh_rewrite_twin_finish(struct rh_twin *twin);
+/* Assembly that stands before a loop for what an instruction does in all its rounds. Operand 0 is a
+ * register with the address; if the sweep has a stride, that is the lowest of all addresses, and
+ * operand 1 is a register with `shape`, a number below 1 << count_at, and above it how many
+ * accesses they are: `run` for each round. */
+struct rh_sweep;
+struct rh_sweep_text {
+    const char *text, *constraints;
+    uint64_t shape;
+    uint32_t count_at;
+    uint32_t run; /* accesses of each round */
+};
+/* Inserts it at the end of the block before the loop, in the twin, or in the plain body if that is
+ * NULL. `pointer` is the address at `inst`. Unsupported: that block is not in the twin. */
+enum rh_status rh_rewrite_insert_sweep(struct rh_module *m, const struct rh_twin *twin,
+                                       const struct rh_sweep *sweep, struct rh_value *inst,
+                                       struct rh_value *pointer, const struct rh_sweep_text *text);
 /* Gives a loop of a finished twin a copy without the assembly that rh_rewrite_insert_asm has put
  * into it, which runs instead unless `text` (as for gates) jumps. `blocks` are the handles of the
  * loop's blocks, its header first; no call in it but to intrinsics and inserted assembly.
