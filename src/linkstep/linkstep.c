@@ -151,6 +151,7 @@ static enum rh_status choose_sites(struct work *w)
     const struct rh_linkstep *o = w->options;
     struct rh_analysis_options options = {
         .is_library = strcmp(o->type, "shared") == 0,
+        .distrusts_library = strcmp(o->trust, "no-cxx-library") == 0,
         .seconds = (double)o->seconds,
         .config = &w->config,
         .begins = say_phase,
