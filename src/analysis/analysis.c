@@ -53,7 +53,8 @@ static void run_phase(enum rh_phase phase, struct rh_module *m,
         a->escape = rh_escape_find(m, a->pointsto);
         break;
     case RH_PHASE_CANDIDATES:
-        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->escape, &a->deadline, &a->pairs);
+        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->escape, &a->deadline,
+                      !options->distrusts_library, &a->pairs);
         break;
     case RH_PHASE_COUNT:
         break;

@@ -91,6 +91,7 @@ static void add_instrument_words(struct attempt *attempt, struct rh_wordlist *ar
     rh_vec_push(argv, rh_arena_printf(arena, "--profile=%s", rh_settings_profile(&link->settings)));
     rh_vec_push(argv, rh_arena_printf(arena, "--keys=%s", link->settings.keys));
     rh_vec_push(argv, rh_arena_printf(arena, "--sites=%s", link->settings.sites));
+    rh_vec_push(argv, rh_arena_printf(arena, "--trust=%s", link->settings.trust));
     rh_vec_push(argv, rh_arena_printf(arena, "--escape=%s", link->settings.escape));
     if (link->settings.analysis_seconds)
         rh_vec_push(

@@ -65,6 +65,14 @@ static enum rh_status set_sites(struct rh_settings *settings, const char *value)
     return RH_OK;
 }
 
+static enum rh_status set_trust(struct rh_settings *settings, const char *value)
+{
+    if (strcmp(value, "all") != 0 && strcmp(value, "no-cxx-library") != 0)
+        return rh_fail(RH_ERR_USAGE, "unknown trust '%s'; use 'all' or 'no-cxx-library'", value);
+    settings->trust = value;
+    return RH_OK;
+}
+
 static enum rh_status set_escape(struct rh_settings *settings, const char *value)
 {
     if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
@@ -128,6 +136,11 @@ static const char *get_sites(const struct rh_settings *settings)
     return settings->sites;
 }
 
+static const char *get_trust(const struct rh_settings *settings)
+{
+    return settings->trust;
+}
+
 static const char *get_escape(const struct rh_settings *settings)
 {
     return settings->escape;
@@ -174,6 +187,8 @@ static const struct setting table[] = {
      "patch (code patched at run time, the default), flag (a tested byte), none (to compare with)"},
     {"sites", "RACEHIVE_SITES", "WHICH", set_sites, get_sites,
      "candidates (keys where a race is possible, the default), all (no analysis, keys everywhere)"},
+    {"trust", "RACEHIVE_TRUST", "WHICH", set_trust, get_trust,
+     "all (the C++ library orders what it does to its own objects, the default), no-cxx-library"},
     {"escape", "RACEHIVE_ESCAPE", "on|off", set_escape, get_escape,
      "whether pointer stores have keys, too, which the detector caper needs (on)"},
     {"analysis-seconds", "RACEHIVE_ANALYSIS_SECONDS", "N", set_analysis_seconds,
@@ -196,7 +211,12 @@ bool rh_settings_owns(const char *word)
 enum rh_status rh_settings_read_environment(struct rh_settings *settings)
 {
     *settings = (struct rh_settings){
-        .profile = RH_PROFILE_PRODUCTION, .keys = "patch", .sites = "candidates", .escape = "on"};
+        .profile = RH_PROFILE_PRODUCTION,
+        .keys = "patch",
+        .sites = "candidates",
+        .escape = "on",
+        .trust = "all",
+    };
     for (size_t i = 0; i < TABLE_COUNT; i++) {
         const char *value = table[i].variable ? getenv(table[i].variable) : NULL;
         if (!value || !*value)

@@ -283,6 +283,8 @@ struct rh_value *rh_ir_pointer(const struct rh_value *inst);
 /* Does the language allow accesses with these type tags to touch the same memory? Tag 0 is that of
  * accesses of which it says nothing. See read/tags.h. */
 bool rh_ir_tags_meet(struct rh_module *m, uint32_t a, uint32_t b);
+/* Is it about the word of an object that leads to the virtual functions of its class? */
+bool rh_ir_tag_is_vtable(struct rh_module *m, uint32_t tag);
 /* May an access with this tag be at this offset of memory that was made for a value of the type?
  * The offset is within one element if the memory is an array of such values; of memory behind the
  * type nothing is known. */

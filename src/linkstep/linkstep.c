@@ -171,6 +171,7 @@ static enum rh_status choose_sites(struct work *w)
     const struct rh_linkstep *o = w->options;
     struct rh_analysis_options options = {
         .is_library = strcmp(o->type, "shared") == 0,
+        .distrusts_library = strcmp(o->trust, "no-cxx-library") == 0,
         .seconds = (double)o->seconds,
         .config = &w->config,
         .begins = say_phase,
@@ -301,6 +302,19 @@ static bool read_build_id(char build_id[256])
     return true;
 }
 
+/* Is the program one by which a build system tries the compiler: autoconf's, CMake's, Meson's? It
+ * is run once and thrown away. */
+static bool is_trial(const char *program)
+{
+    static const char *const stems[] = {"conftest", "cmTC_", "sanitycheck", "output.exe"};
+    char *name = rh_path_basename(program);
+    bool found = false;
+    for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++)
+        found |= strncmp(name, stems[i], strlen(stems[i])) == 0;
+    free(name);
+    return found;
+}
+
 static enum rh_status finish_sidecar(struct work *w, struct rh_sidecar_writer *writer)
 {
     char build_id[256];
@@ -312,8 +326,8 @@ static enum rh_status finish_sidecar(struct work *w, struct rh_sidecar_writer *w
     if (known)
         rh_sidecar_set_meta(writer, RH_SIDECAR_META_BUILD_ID, build_id);
     enum rh_status status = rh_sidecar_commit(writer);
-    /* A program without sites (a configure test) leaves nothing worth keeping a second time. */
-    if (status == RH_OK && known && w->sites.sites.len &&
+    /* A program without sites leaves nothing worth keeping a second time, nor does a trial. */
+    if (status == RH_OK && known && w->sites.sites.len && !is_trial(w->options->program) &&
         rh_sidecar_publish(w->options->sidecar, build_id) != RH_OK)
         rh_log_step("no copy by build id: %s", rh_error_text());
     return status;

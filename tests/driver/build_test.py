@@ -45,6 +45,22 @@ echo 'int a[sizeof(long) == 4 ? 1 : -1];' | try wrong_size compile
 """
 
 
+THREADS = """\
+#include <pthread.h>
+static int shared;
+static void *run(void *arg) { shared++; return arg; }
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, run, 0);
+    pthread_create(&b, 0, run, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return shared == 0;
+}
+"""
+
+
 class Builds(DriverTest):
     def test_configure_finds_what_clang_finds(self):
         self.write("configure", CONFIGURE)
@@ -54,6 +70,14 @@ class Builds(DriverTest):
         self.assertIn("works 0 no\n", ours)
         self.assertIn("function_missing 1 yes\n", ours)
         self.assert_no_temps()
+
+    def test_trials_leave_no_copy_in_the_data_folder(self):
+        self.write("threads.c", THREADS)
+        for name, kept in (("conftest", 0), ("cmTC_1a2b3", 0), ("program", 1)):
+            self.run_ok("racehive-cc", "-O2", "-pthread", "threads.c", "-o", name)
+            self.assertTrue(os.path.exists(self.path(name + ".racehive")))
+            copies = [f for _, _, files in os.walk(self.env["XDG_DATA_HOME"]) for f in files]
+            self.assertEqual(len(copies), kept)
 
     def test_parallel_make_with_many_links(self):
         count = 24

@@ -135,6 +135,7 @@ static enum rh_skip collect_facts(struct rh_pairs_work *w, const struct rh_acces
     rh_vec_clear(&w->facts_now);
     w->fresh_now = rh_escape_is_fresh(w->escape, a->inst, a->pointer);
     w->vague_now = false;
+    w->librarys_now = w->trusts_library && rh_pairs_is_librarys(a);
     for (uint32_t i = 0; i < count; i++) {
         const struct rh_idset *all = rh_pointsto_of(w->pointsto, instances[i], a->pointer);
         struct rh_idset shared = RH_IDSET_INIT;
@@ -186,6 +187,7 @@ static uint64_t hash_class(const struct rh_pairs_work *w, const struct rh_access
     rh_hash_add_u64(&h, w->vague_now ? 0 : a->size);
     rh_hash_add_u64(&h, w->vague_now ? 0 : a->flags & CLASS_FLAGS);
     rh_hash_add_u64(&h, w->fresh_now);
+    rh_hash_add_u64(&h, w->librarys_now);
     rh_vec_each (struct fact, fact, &w->facts_now) {
         rh_hash_add_u64(&h, fact->vague ? 0 : fact->cells + (uint64_t)1);
         rh_hash_add_u64(&h, fact->objects);
@@ -200,7 +202,8 @@ static bool is_same_class(const struct rh_pairs_work *w, uint32_t at, const void
     const struct rh_access *a = item, *b = w->infos.data[at].access;
     const struct class_info *info = &w->infos.data[at];
     if (a->kind != b->kind || tag_of(a) != info->tag || info->fact_count != w->facts_now.len ||
-        info->fresh != w->fresh_now || info->vague != w->vague_now)
+        info->fresh != w->fresh_now || info->vague != w->vague_now ||
+        info->librarys != w->librarys_now)
         return false;
     if (!info->vague && (a->size != b->size || (a->flags ^ b->flags) & CLASS_FLAGS))
         return false;
@@ -228,6 +231,7 @@ void rh_pairs_classify(struct rh_pairs_work *w, uint32_t number)
         struct class_info info = {.access = a,
                                   .tag = tag_of(a),
                                   .writes = rh_access_writes(a),
+                                  .librarys = w->librarys_now,
                                   .fresh = w->fresh_now,
                                   .vague = w->vague_now,
                                   .fact_count = (uint32_t)w->facts_now.len};

@@ -6,6 +6,60 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 
+/* The first function of the user's that the instruction lies in, seen from outside; NULL if none. */
+static const char *users_frame(const struct rh_loc *loc)
+{
+    const char *found = NULL;
+    for (; loc; loc = loc->inlined_at)
+        if (*loc->function && loc->line && !rh_path_is_system(loc->file))
+            found = loc->function;
+    return found;
+}
+
+/* What a user's function that threads begin with in the end is called: the C++ library wraps it in
+ * functions of its own, so the first one is named that is not the library's. */
+static const char *name_of_entry(const struct rh_pairs_work *w, uint32_t entry)
+{
+    enum { MOST_BODIES = 64 };
+    const struct rh_function *fn = rh_pointsto_instance(w->pointsto, entry)->fn;
+    const char *own = fn->loc ? fn->loc->function : fn->name, *found = NULL;
+    RH_VEC(uint32_t) bodies = RH_VEC_INIT;
+    struct rh_idset seen = RH_IDSET_INIT;
+    bool is_wrapped = fn->loc && rh_path_is_system(fn->loc->file);
+    rh_vec_push(&bodies, entry);
+    for (size_t i = 0; is_wrapped && !found && i < bodies.len && i < MOST_BODIES; i++) {
+        uint32_t instance = bodies.data[i];
+        fn = rh_pointsto_instance(w->pointsto, instance)->fn;
+        for (uint32_t b = 0; !found && b < fn->block_count; b++) {
+            for (struct rh_value *v = fn->blocks[b]->first; v && !found; v = v->next) {
+                struct rh_call_targets to = {0};
+                found = users_frame(v->loc);
+                if (v->callee)
+                    to = rh_pointsto_call(w->pointsto, instance, v);
+                for (uint32_t k = 0; k < to.count; k++)
+                    if (rh_idset_add(&seen, to.targets[k]))
+                        rh_vec_push(&bodies, to.targets[k]);
+            }
+        }
+    }
+    rh_vec_free(&bodies);
+    rh_idset_release(&seen);
+    return found ? found : own;
+}
+
+/* Which of the functions that a thread begins with says most: std::thread's state is run, and then
+ * destroyed. */
+static uint32_t main_entry(const struct rh_pairs_work *w, const struct rh_thread *t, uint32_t first)
+{
+    uint32_t entry;
+    for (uint64_t at = 0; rh_idset_next(&t->entries, &at, &entry);) {
+        const struct rh_function *fn = rh_pointsto_instance(w->pointsto, entry)->fn;
+        if (fn->loc && fn->loc->function[0] != '~')
+            return entry;
+    }
+    return first;
+}
+
 static void describe_thread(const struct rh_pairs_work *w, uint32_t id, struct rh_strbuf *out)
 {
     const struct rh_thread *t = rh_flow_thread(w->flow, id);
@@ -25,10 +79,8 @@ static void describe_thread(const struct rh_pairs_work *w, uint32_t id, struct r
         break;
     }
     const char *name = "?";
-    if (rh_idset_next(&t->entries, &at, &entry)) {
-        const struct rh_function *fn = rh_pointsto_instance(w->pointsto, entry)->fn;
-        name = fn->loc ? fn->loc->function : fn->name;
-    }
+    if (rh_idset_next(&t->entries, &at, &entry))
+        name = name_of_entry(w, main_entry(w, t, entry));
     rh_strbuf_addf(out, "%s%s%s", t->kind == RH_THREAD_HANDLER ? "signal handler " : "", name,
                    t->many ? " (many)" : "");
 }
@@ -42,6 +94,7 @@ static uint32_t who_is(const struct rh_pairs_work *w, uint32_t id)
     bool is_named = t->kind == RH_THREAD_CREATED || t->kind == RH_THREAD_TEAM;
     if (!is_named || !rh_idset_next(&t->entries, &at, &entry))
         return t->kind;
+    entry = main_entry(w, t, entry);
     return RH_THREAD_KINDS + rh_pointsto_instance(w->pointsto, entry)->fn->id;
 }
 

@@ -35,6 +35,7 @@ struct class_info {
     const struct rh_access *access; /* the first member stands for all */
     uint32_t tag;                   /* its type tag */
     bool writes;
+    bool librarys; /* made by the C++ library to what is its own */
     bool fresh; /* to blocks that nobody else knows yet */
     bool vague; /* some fact is */
     uint32_t fact_count;
@@ -95,7 +96,8 @@ struct rh_pairs_work {
     struct rh_bitset emptied; /* objects all of whose contents are given away so */
     struct rh_bitset told;    /* classes whose part in this has been told */
     struct rh_bitset waiting; /* accesses that a loop waits with */
-    bool fresh_now, vague_now;
+    bool trusts_library; /* two accesses of its own to be ordered */
+    bool fresh_now, vague_now, librarys_now;
     bool of_fresh; /* only pairs with such a class are being compared; else only the others */
     RH_VEC(uint32_t) met; /* partners of the class being compared */
     RH_VEC(struct fact) facts_now;
@@ -107,6 +109,8 @@ static inline uint64_t rh_pairs_bytes_of(const struct rh_access *a)
     return a->flags & (RH_SITE_SIZED | RH_SITE_AT_LEAST) ? 0 : a->size;
 }
 
+/* Does the C++ library make the access to what is its own? */
+bool rh_pairs_is_librarys(const struct rh_access *a);
 /* Puts the access of this number into its class, or gives it the reason why it has none. */
 void rh_pairs_classify(struct rh_pairs_work *w, uint32_t number);
 /* All classes are there: files them by the objects that they touch. */

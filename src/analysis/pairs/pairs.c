@@ -54,6 +54,8 @@ static enum rh_skip skip_of(const struct rh_access_class *c)
         return RH_SKIP_ATOMIC;
     case RH_PAIR_NOT_PARALLEL:
         return RH_SKIP_NOT_PARALLEL;
+    case RH_PAIR_LIBRARYS:
+        return RH_SKIP_LIBRARYS;
     case RH_PAIR_OWN:
         return RH_SKIP_OWN;
     case RH_PAIR_UNPUBLISHED:
@@ -109,7 +111,7 @@ static void compare_fresh(struct rh_pairs_work *w)
 
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                    const struct rh_flow *flow, const struct rh_escape *escape,
-                   struct rh_deadline *deadline, struct rh_pairs *out)
+                   struct rh_deadline *deadline, bool trusts_library, struct rh_pairs *out)
 {
     memset(out, 0, sizeof *out);
     struct rh_pairs_work *w = rh_calloc(1, sizeof *w);
@@ -118,6 +120,7 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                                 .flow = flow,
                                 .escape = escape,
                                 .deadline = deadline,
+                                .trusts_library = trusts_library,
                                 .out = out};
     out->work = w;
     rh_vec_push(&w->objects, (struct rh_idset){0}); /* number MANY */

@@ -31,6 +31,7 @@
 #define RH_PAIR_FATES(X)                                                                           \
     X(ATOMIC, "both accesses are atomic")                                                          \
     X(NOT_PARALLEL, "never at the same time")                                                      \
+    X(LIBRARYS, "the C++ library's own, which it orders itself")                                   \
     X(OWN, "each thread has its own part")                                                         \
     X(UNPUBLISHED, "before the memory is given to others")                                         \
     X(GUARDED, "a common lock")                                                                    \
@@ -71,10 +72,11 @@ struct rh_pairs {
     struct rh_pairs_work *work;
 };
 
-/* Also writes the reason of each access that is in no candidate into `accesses`. */
+/* `trusts_library`: two accesses that the C++ library makes to what is its own are ordered by it.
+ * Also writes the reason of each access that is in no candidate into `accesses`. */
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                    const struct rh_flow *flow, const struct rh_escape *escape,
-                   struct rh_deadline *deadline, struct rh_pairs *out);
+                   struct rh_deadline *deadline, bool trusts_library, struct rh_pairs *out);
 void rh_pairs_release(struct rh_pairs *c);
 
 /* For people: who runs the class, the locks it holds, and what memory a group is about. */

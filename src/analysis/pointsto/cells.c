@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of the points-to analysis, and the cells that they consist of. */
+#include <string.h>
+
 #include "analysis/pointsto/internal.h"
 #include "base/mem.h"
 
@@ -18,6 +20,16 @@ uint32_t pt_add_object(struct rh_pointsto *p, enum rh_object_kind kind, struct r
     return id;
 }
 
+/* Tables that the C++ compiler makes of classes: nobody writes to them, wherever they lie. */
+static bool is_class_table(const char *name)
+{
+    static const char *const stems[] = {"_ZTV", "_ZTI", "_ZTS", "_ZTT"};
+    for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++)
+        if (strncmp(name, stems[i], 4) == 0)
+            return true;
+    return false;
+}
+
 static uint32_t add_global_object(struct rh_pointsto *p, struct rh_value *v)
 {
     const struct rh_global *g = v->global;
@@ -27,7 +39,7 @@ static uint32_t add_global_object(struct rh_pointsto *p, struct rh_value *v)
     uint32_t id = pt_add_object(p, kind, v, RH_NO_INSTANCE, g->is_declaration ? 0 : size);
     p->objects.data[id].type = g->is_declaration ? NULL : g->value_type;
     p->objects.data[id].keeps_type = true;
-    p->objects.data[id].public.is_const = g->is_const;
+    p->objects.data[id].public.is_const = g->is_const || is_class_table(v->name);
     return id;
 }
 

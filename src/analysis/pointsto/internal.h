@@ -47,6 +47,7 @@ enum use_kind {
     USE_COPY_TO,   /* copy number `node` writes it */
     USE_START,     /* the function is started as a thread or handler by `call` */
     USE_LIBRARY,   /* the function is called by a library function: effect `row` of `call` */
+    USE_TABLE,     /* `node` gets the cell if it may be a table of virtual functions */
     USE_OUTSIDE,   /* the outside knows the cell */
 };
 
@@ -231,6 +232,8 @@ bool pt_may_carry(const struct rh_type *type);
 uint32_t pt_node_of(struct rh_pointsto *p, uint32_t instance, struct rh_value *value);
 void pt_read_instance(struct rh_pointsto *p, uint32_t instance);
 void pt_read_initialisers(struct rh_pointsto *p);
+/* The two variables in which std::call_once leaves for __once_proxy what to call. */
+bool pt_is_of_once(const char *name);
 
 /* --- calls.c: calls, library functions, the outside --- */
 void pt_read_call(struct rh_pointsto *p, uint32_t instance, struct rh_value *inst);

@@ -2,6 +2,8 @@
 /*
  * What library functions do to pointers: the effects of library.def as constraints.
  */
+#include <string.h>
+
 #include "analysis/pointsto/internal.h"
 
 static const struct shift anywhere = {.stride = 1, .down = true};
@@ -513,9 +515,19 @@ static void pass_parameters(struct rh_pointsto *p, const struct use *use, struct
     }
 }
 
+/* libstdc++'s function for pthread_once calls what std::call_once has left in a variable. */
+static void call_once_proxy(struct rh_pointsto *p, const struct use *use)
+{
+    struct rh_value *v = rh_ir_find_global(p->module, "_ZSt11__once_call");
+    if (v)
+        pt_add_use(p, pt_load(p, pt_make_pointer(p, pt_object_of(p, v))), use);
+}
+
 void pt_connect_callback(struct rh_pointsto *p, const struct use *use, struct rh_function *fn)
 {
     const struct rh_effect *e = use->effect;
+    if (!fn->block_count && strcmp(fn->name, "__once_proxy") == 0)
+        call_once_proxy(p, use);
     if (!fn->block_count)
         return;
     uint32_t target =

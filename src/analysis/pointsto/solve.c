@@ -211,6 +211,10 @@ static void use_cell(struct rh_pointsto *p, const struct use *use, uint32_t cell
         if (!o->is_const)
             pt_copy_to(p, use->node, cell);
         break;
+    case USE_TABLE:
+        if (o->is_const || o->kind == RH_OBJECT_OUTSIDE)
+            pt_add_cell(p, use->node, cell);
+        break;
     case USE_OUTSIDE:
         pt_use_outside(p, cell);
         break;

@@ -224,6 +224,11 @@ static void initialise(struct rh_pointsto *p, struct rh_value *v, struct rh_cell
     }
 }
 
+bool pt_is_of_once(const char *name)
+{
+    return strcmp(name, "_ZSt15__once_callable") == 0 || strcmp(name, "_ZSt11__once_call") == 0;
+}
+
 /* A variable of a library's: it holds what libraries keep, and they may call what is stored in it.
  */
 static void read_declaration(struct rh_pointsto *p, struct rh_value *v)
@@ -244,7 +249,8 @@ void pt_read_initialisers(struct rh_pointsto *p)
     for (uint32_t i = 0; i < rh_ir_global_count(p->module); i++) {
         struct rh_value *v = rh_ir_global(p->module, i);
         struct rh_cell cell = {.object = pt_object_of(p, v), .end = INT64_MAX};
-        if (v->global->is_declaration && !v->global->is_const)
+        if (v->global->is_declaration && !p->objects.data[cell.object].public.is_const &&
+            !pt_is_of_once(v->name))
             read_declaration(p, v);
         if (v->global->init && strncmp(v->name, "llvm.", 5) != 0)
             initialise(p, v->global->init, cell);
@@ -299,11 +305,18 @@ static void read_memory(const struct reader *r, struct rh_value *access)
 {
     struct rh_value *pointer = rh_ir_pointer(access), *into = access;
     uint32_t a = pt_node_of(r->p, r->instance, pointer), b = pt_node_of(r->p, r->instance, into);
-    if (a != NO_NODE && b != NO_NODE)
-        pt_add_use(
-            r->p, a,
-            &(struct use){
-                .kind = USE_LOAD, .node = b, .bytes = access->access->size, .tag = tag_of(access)});
+    if (a == NO_NODE || b == NO_NODE)
+        return;
+    if (rh_ir_tag_is_vtable(r->p->module, access->tag)) {
+        uint32_t word = pt_add_node(r->p); /* nothing but tables of virtual functions is there */
+        pt_add_use(r->p, word, &(struct use){.kind = USE_TABLE, .node = b});
+        r->p->nodes.data[pt_find(r->p, b)].single = false;
+        b = word;
+    }
+    pt_add_use(
+        r->p, a,
+        &(struct use){
+            .kind = USE_LOAD, .node = b, .bytes = access->access->size, .tag = tag_of(access)});
 }
 
 static void write_memory(const struct reader *r, struct rh_value *access, struct rh_value *value)

@@ -24,6 +24,7 @@ struct rh_tag_type {
     const struct rh_tag_type *root;
     enum rh_type_kind machine; /* of a scalar: how it lies in memory; OTHER if that is not known */
     uint32_t bytes;
+    bool is_vtable; /* of a scalar: the word that leads to a class's virtual functions */
     uint32_t count;
     struct rh_tag_step *members; /* of a struct */
     RH_VEC(struct leaf) leaves;  /* of a struct */
@@ -83,6 +84,7 @@ static struct rh_tag_type *make_scalar(struct rh_tags *tags, const char *name,
         type = rh_arena_new(&tags->arena, struct rh_tag_type);
         type->kind = TYPE_SCALAR;
         type->root = root;
+        type->is_vtable = strcmp(name, "vtable pointer") == 0;
         find_machine_type(type, plain_name(name));
         rh_strmap_put(&tags->scalars, rh_strbuf_text(&key), type);
     }
@@ -284,6 +286,11 @@ bool rh_ir_tags_meet(struct rh_module *m, uint32_t a, uint32_t b)
     if (*answer == UNASKED)
         *answer = meet(&tags->all.data[a], &tags->all.data[b]) ? YES : NO;
     return *answer == YES;
+}
+
+bool rh_ir_tag_is_vtable(struct rh_module *m, uint32_t tag)
+{
+    return tag && m->tags->all.data[tag].scalar->is_vtable;
 }
 
 /* --- fitting --- */
