@@ -214,7 +214,7 @@ void rh_images_describe(const char *path, const struct rh_images_libraries *load
     add_part(&text, &refused, "that were loaded and do not take part");
     add_part(&text, &w.missing, "not found");
     if (text.len)
-        rh_strbuf_addf(out, "Images: the program takes part. Libraries %s.\n",
+        rh_strbuf_addf(out, "Images: the program takes part. Libraries %s.",
                        rh_strbuf_text(&text));
     rh_strbuf_release(&text);
     rh_strbuf_release(&refused);

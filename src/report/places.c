@@ -20,6 +20,11 @@ const struct rh_sidecar_location *rh_place_own(const struct rh_sidecar_location 
     return at;
 }
 
+bool rh_place_is_own(const struct rh_own_place *place)
+{
+    return place->at && place->at->file && place->at->line > 0 && !is_system(place->at);
+}
+
 bool rh_place_is_library(const struct rh_symbols_frame *frame)
 {
     return frame->file ? rh_path_is_system(frame->file) : frame->image != NULL;

@@ -28,6 +28,9 @@ struct rh_own_place rh_place_of_site(struct rh_symbols *symbols,
 void rh_place_improve(struct rh_symbols *symbols, const struct rh_symbols_frames *frames,
                       struct rh_own_place *place);
 
+/* Whether it is a line of the program's own. */
+bool rh_place_is_own(const struct rh_own_place *place);
+
 /* The first location outside the system's headers, from the innermost outwards; the innermost if
  * there is none. */
 const struct rh_sidecar_location *rh_place_own(const struct rh_sidecar_location *at);

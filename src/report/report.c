@@ -274,6 +274,38 @@ static enum rh_status add_tried(struct sources *s, struct rh_report *report,
     return RH_OK;
 }
 
+/* Where `known` is, which may not be the very line. */
+static void move_near(struct rh_arena *arena, struct rh_own_place *place,
+                      const struct rh_own_place *known)
+{
+    struct rh_sidecar_location *at = rh_arena_new(arena, struct rh_sidecar_location);
+    *at = *known->at;
+    at->is_near = true;
+    *place = *known;
+    place->at = at;
+}
+
+/* A site of a library's function to which no stack leads, because its race has none, is near the
+ * line from which it was reached in another. */
+static void share_places(struct rh_report *report, size_t first)
+{
+    struct rh_map own = RH_MAP_INIT; /* site -> a place of it */
+    for (size_t i = 2 * first; i < 2 * report->candidates.len; i++) {
+        struct rh_report_candidate *it = &report->candidates.data[i / 2];
+        const struct rh_sidecar_site *site = i % 2 ? it->second : it->first;
+        if (rh_place_is_own(&it->places[i % 2]) && !rh_map_has(&own, rh_map_key(site)))
+            rh_map_put_ptr(&own, rh_map_key(site), &it->places[i % 2]);
+    }
+    for (size_t i = 2 * first; i < 2 * report->candidates.len; i++) {
+        struct rh_report_candidate *it = &report->candidates.data[i / 2];
+        const struct rh_sidecar_site *site = i % 2 ? it->second : it->first;
+        const struct rh_own_place *known = rh_map_get_ptr(&own, rh_map_key(site));
+        if (known && it->finding && !rh_place_is_own(&it->places[i % 2]))
+            move_near(&report->arena, &it->places[i % 2], known);
+    }
+    rh_map_release(&own);
+}
+
 /* Findings are read after the walk over the states: a store has one walk at a time. */
 static enum rh_status load_tried(struct sources *s, struct rh_report *report)
 {
@@ -287,6 +319,7 @@ static enum rh_status load_tried(struct sources *s, struct rh_report *report)
     }
     for (size_t i = s->first; i < report->candidates.len && status == RH_OK; i++)
         status = add_evidence(s, report, &report->candidates.data[i]);
+    share_places(report, s->first);
     return status;
 }
 

@@ -85,6 +85,9 @@ def check(images):
     images.expect(images.compile("user2", USER, "-L" + images.folder, "-lbare",
                                  "-Wl,-rpath," + images.folder),
                   "Libraries without keys (not built with racehive-cc): libbare.so.")
+    report = images.say("report", images.path("user2"))
+    if not report.endswith("Libraries without keys (not built with racehive-cc): libbare.so.\n"):
+        images.wrong.append(f"report: its last line is another:\n{report}")
     os.remove(bare)
     if "Libraries not found: libbare.so." not in images.say("candidates", images.path("user2")):
         images.wrong.append("a missing library is not named")
