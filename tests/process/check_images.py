@@ -79,6 +79,11 @@ def check(images):
                                  "-Wl,-rpath," + images.folder),
                   "Images: the program takes part. Libraries with keys, which take part: "
                   "libkeyed.so.")
+    os.rename(images.path("libkeyed.so"), images.path("libkeyed.so.1.2"))
+    os.symlink("libkeyed.so.1.2", images.path("libkeyed.so"))
+    images.say("run", "--runs=1", images.path("user"))
+    if "take part: libkeyed.so.\n" not in images.say("report", images.path("user")):
+        images.wrong.append("a library behind a link is not named once")
     bare = images.path("libbare.so")
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", images.path("libkeyed.so.c"), "-o", bare],
                    check=True)
