@@ -32,7 +32,9 @@ static struct rh_shared *map_file(const char *path)
     bool is_ours = page && page->magic == RH_SHARED_MAGIC && page->version == RH_SHARED_VERSION;
     if (is_ours)
         return page;
-    rt_complain("not a control page of this version: ", path, "; running without");
+    rt_complain(
+        "not a control page of this version: ", path,
+        "; running without: was the program linked by another racehive? then link it again");
     if (page)
         rt_unmap(page, sizeof *page);
     return NULL;

@@ -17,6 +17,8 @@ static void print_images(const struct rh_view *view, bool has_candidates)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
     rh_images_describe(view->path, NULL, &text);
+    if (text.len > 0)
+        rh_strbuf_addc(&text, '\n');
     if (!has_candidates)
         rh_images_explain_none(view->sidecar, &text);
     fputs(rh_strbuf_text(&text), stdout);

@@ -347,6 +347,8 @@ static void show_images(const struct session *s, const struct rh_report *made)
 {
     struct rh_strbuf text = RH_STRBUF_INIT;
     rh_images_describe(s->program, &made->libraries, &text);
+    if (text.len > 0)
+        rh_strbuf_addc(&text, '\n');
     if (!made->candidate_count)
         rh_images_explain_none(subject_of(s)->sidecar, &text);
     fputs(rh_strbuf_text(&text), stdout);

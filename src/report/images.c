@@ -51,6 +51,16 @@ static void add_name(struct rh_strbuf *list, const char *name)
     rh_strbuf_add(list, name);
 }
 
+/* A library is known by the name that programs need, and by that of the file which this leads to. */
+static void mark_seen(struct walk *w, const char *path)
+{
+    char *file = realpath(path, NULL);
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    if (slash)
+        rh_strmap_put(&w->seen, slash + 1, NULL);
+    free(file);
+}
+
 static void sort_library(struct walk *w, const char *name, char *path)
 {
     struct rh_elf elf;
@@ -59,6 +69,7 @@ static void sort_library(struct walk *w, const char *name, char *path)
         free(path);
         return;
     }
+    mark_seen(w, path);
     add_name(rh_elf_has_section(&elf, RH_NOTE_SECTION) ? &w->keyed : &w->bare, name);
     rh_elf_close(&elf);
     if (w->wanted && !w->found && strcmp(name, w->wanted) == 0)
@@ -214,7 +225,7 @@ void rh_images_describe(const char *path, const struct rh_images_libraries *load
     add_part(&text, &refused, "that were loaded and do not take part");
     add_part(&text, &w.missing, "not found");
     if (text.len)
-        rh_strbuf_addf(out, "Images: the program takes part. Libraries %s.\n",
+        rh_strbuf_addf(out, "Images: the program takes part. Libraries %s.",
                        rh_strbuf_text(&text));
     rh_strbuf_release(&text);
     rh_strbuf_release(&refused);

@@ -28,7 +28,7 @@ void rh_images_close(struct rh_images_libraries *list);
 const struct rh_images_library *rh_images_at(const struct rh_images_libraries *list,
                                              uint32_t number);
 
-/* Adds one line about the libraries that the program at `path` needs, beside those of C and C++,
+/* Adds a sentence about the libraries that the program at `path` needs, beside those of C and C++,
  * and those that its runs have loaded (NULL: not known); nothing if there are none, or if the file
  * is not there. */
 void rh_images_describe(const char *path, const struct rh_images_libraries *loaded,

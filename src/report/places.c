@@ -20,6 +20,11 @@ const struct rh_sidecar_location *rh_place_own(const struct rh_sidecar_location 
     return at;
 }
 
+bool rh_place_is_own(const struct rh_own_place *place)
+{
+    return place->at && place->at->file && place->at->line > 0 && !is_system(place->at);
+}
+
 bool rh_place_is_library(const struct rh_symbols_frame *frame)
 {
     return frame->file ? rh_path_is_system(frame->file) : frame->image != NULL;
@@ -55,6 +60,24 @@ struct rh_own_place rh_place_of_site(struct rh_symbols *symbols, const struct rh
         is_internal(site->expression))
         place.expression = NULL;
     return place;
+}
+
+struct rh_own_place rh_place_beside(struct rh_symbols *symbols, const struct rh_sidecar_site *sites,
+                                    uint32_t count, const struct rh_sidecar_site *site)
+{
+    for (uint32_t step = 1; step < count; step++) {
+        for (int back = 0; back < 2; back++) {
+            uint32_t number = back ? site->number - step : site->number + step;
+            if (number >= count || sites[number].function != site->function)
+                continue;
+            struct rh_own_place place = rh_place_of_site(symbols, &sites[number]);
+            if (!rh_place_is_own(&place))
+                continue;
+            place.callee = place.expression = NULL;
+            return place;
+        }
+    }
+    return (struct rh_own_place){0};
 }
 
 static const char *name_frame(struct rh_symbols *symbols, const struct rh_symbols_frame *frame)

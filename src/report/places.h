@@ -28,6 +28,14 @@ struct rh_own_place rh_place_of_site(struct rh_symbols *symbols,
 void rh_place_improve(struct rh_symbols *symbols, const struct rh_symbols_frames *frames,
                       struct rh_own_place *place);
 
+/* The nearest place of the program's own among the sites of the same function, where the optimiser
+ * has left an access none but the library's function around it; `at` is NULL if there is none. */
+struct rh_own_place rh_place_beside(struct rh_symbols *symbols, const struct rh_sidecar_site *sites,
+                                    uint32_t count, const struct rh_sidecar_site *site);
+
+/* Whether it is a line of the program's own. */
+bool rh_place_is_own(const struct rh_own_place *place);
+
 /* The first location outside the system's headers, from the innermost outwards; the innermost if
  * there is none. */
 const struct rh_sidecar_location *rh_place_own(const struct rh_sidecar_location *at);

@@ -274,6 +274,58 @@ static enum rh_status add_tried(struct sources *s, struct rh_report *report,
     return RH_OK;
 }
 
+/* Leads a side to where `known` is, which may not be the very line: around what its stack has, or
+ * inside it, where the stack has none of the program's own. */
+static void lead_near(struct rh_report *report, struct rh_report_candidate *it, int which,
+                      const struct rh_own_place *known, bool inside)
+{
+    struct rh_sidecar_location *at = rh_arena_new(&report->arena, struct rh_sidecar_location);
+    *at = *known->at;
+    at->is_near = true;
+    at->inlined_at = NULL;
+    it->places[which] = *known;
+    it->places[which].at = at;
+    bool is_first = (which == 0) == (it->finding->order == RH_ORDER_PRIMARY);
+    struct rh_symbols_frames *frames = &it->finding->sides[!is_first].frames;
+    struct rh_symbols_frame frame = {.function = known->function,
+                                     .linkage = at->linkage,
+                                     .file = at->file,
+                                     .line = at->line,
+                                     .column = at->column,
+                                     .is_near = true};
+    rh_vec_push(frames, frame);
+    if (!inside)
+        return;
+    memmove(frames->data + 1, frames->data, (frames->len - 1) * sizeof frame);
+    frames->data[0] = frame;
+}
+
+/* A site of a library's function to which no stack leads, because its race has none, is near the
+ * line from which it was reached in another race; else near another site of the same function. */
+static void share_places(struct sources *s, struct rh_report *report)
+{
+    struct rh_map own = RH_MAP_INIT; /* site -> a place of it */
+    for (size_t i = 2 * s->first; i < 2 * report->candidates.len; i++) {
+        struct rh_report_candidate *it = &report->candidates.data[i / 2];
+        const struct rh_sidecar_site *site = i % 2 ? it->second : it->first;
+        if (rh_place_is_own(&it->places[i % 2]) && !rh_map_has(&own, rh_map_key(site)))
+            rh_map_put_ptr(&own, rh_map_key(site), &it->places[i % 2]);
+    }
+    for (size_t i = 2 * s->first; i < 2 * report->candidates.len; i++) {
+        struct rh_report_candidate *it = &report->candidates.data[i / 2];
+        const struct rh_sidecar_site *site = i % 2 ? it->second : it->first;
+        const struct rh_own_place *known = rh_map_get_ptr(&own, rh_map_key(site));
+        if (!it->finding || !it->places[i % 2].at || rh_place_is_own(&it->places[i % 2]))
+            continue;
+        struct rh_own_place beside = {0};
+        if (!known && site >= s->sites && site < s->sites + s->site_count)
+            beside = rh_place_beside(s->symbols, s->sites, s->site_count, site);
+        if (known || beside.at)
+            lead_near(report, it, (int)(i % 2), known ? known : &beside, !known);
+    }
+    rh_map_release(&own);
+}
+
 /* Findings are read after the walk over the states: a store has one walk at a time. */
 static enum rh_status load_tried(struct sources *s, struct rh_report *report)
 {
@@ -287,6 +339,7 @@ static enum rh_status load_tried(struct sources *s, struct rh_report *report)
     }
     for (size_t i = s->first; i < report->candidates.len && status == RH_OK; i++)
         status = add_evidence(s, report, &report->candidates.data[i]);
+    share_places(s, report);
     return status;
 }
 

@@ -257,7 +257,7 @@ enum rh_status rh_render_text(const struct rh_report *report, FILE *out, bool co
     rh_summary_print_table(report, out, coloured);
     if (report->path) {
         rh_images_describe(report->path, &report->libraries, &p.text);
-        flush(&p, RH_COLOUR_NONE);
+        flush_line(&p);
     }
     rh_source_release(&p.source);
     rh_locations_release(&p.locations);

@@ -304,6 +304,7 @@ class OwnOptions(DriverTest):
         self.write("a.c", COUNTS)
         a, b = ("count_a", "count_a"), ("count_b", "count_b")
         for rules, left in (("", {a, b}), ("race:count_a\n", {b}), ("race:^b$\nmutex:x\n", {a}),
+                            ("race_top:^count_a$\n", {b}), ("race:^count$\nrace_top:ount$\n", {a, b}),
                             ("# all\nrace:a.c$\n", set())):
             self.write("conf", rules)
             self.cc("-O1", "-pthread", "--rh-config=conf", "a.c", "-o", "prog")
@@ -322,6 +323,9 @@ class OwnOptions(DriverTest):
     def test_entries_are_called_by_threads_of_their_own(self):
         self.write("a.c", CALLED)
         self.cc("-O1", "-rdynamic", "a.c", "-o", "prog")
+        self.assertEqual(self.candidates_of("prog"), set())
+        self.write("conf", "entry:^on_even$\nentry:other\n")
+        self.cc("-O1", "-rdynamic", "--rh-config=conf", "a.c", "-o", "prog")
         self.assertEqual(self.candidates_of("prog"), set())
         self.write("conf", "entry:^on_event$\n")
         self.cc("-O1", "-rdynamic", "--rh-config=conf", "a.c", "-o", "prog")

@@ -79,12 +79,20 @@ def check(images):
                                  "-Wl,-rpath," + images.folder),
                   "Images: the program takes part. Libraries with keys, which take part: "
                   "libkeyed.so.")
+    os.rename(images.path("libkeyed.so"), images.path("libkeyed.so.1.2"))
+    os.symlink("libkeyed.so.1.2", images.path("libkeyed.so"))
+    images.say("run", "--runs=1", images.path("user"))
+    if "take part: libkeyed.so.\n" not in images.say("report", images.path("user")):
+        images.wrong.append("a library behind a link is not named once")
     bare = images.path("libbare.so")
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", images.path("libkeyed.so.c"), "-o", bare],
                    check=True)
     images.expect(images.compile("user2", USER, "-L" + images.folder, "-lbare",
                                  "-Wl,-rpath," + images.folder),
                   "Libraries without keys (not built with racehive-cc): libbare.so.")
+    report = images.say("report", images.path("user2"))
+    if not report.endswith("Libraries without keys (not built with racehive-cc): libbare.so.\n"):
+        images.wrong.append(f"report: its last line is another:\n{report}")
     os.remove(bare)
     if "Libraries not found: libbare.so." not in images.say("candidates", images.path("user2")):
         images.wrong.append("a missing library is not named")
