@@ -132,6 +132,7 @@ def check_within(images):
     check_races(images, "plugin", race, host, library)
     check_races(images, "named", race, "--image=libcount.so", linked)
     check_races(images, "clean", set(), host, clean)
+    check_races(images, "deep", set(), host, clean, "deep")
     images.say("run", linked)
     images.say("run", host, library)
     said = images.say("report", library)
