@@ -134,12 +134,36 @@ static bool look_at(int fd, struct stat *file)
     return rt_fork_is_home() && ask(SYS_fstat, fd, (long)file, 0, 0, 0) == 0;
 }
 
+/* Set once, before there is anyone to answer. */
+static _Atomic bool has_relatives;
+
+void rt_kernel_has_relatives(void)
+{
+    atomic_store(&has_relatives, true);
+}
+
+/* What may lead to a relative and back. */
+static void tell_relatives(enum rt_sync what)
+{
+    if (atomic_load_explicit(&has_relatives, memory_order_relaxed))
+        tell(what, RT_KERNEL_CHILDREN, 0, 0);
+}
+
 static void tell_file(enum rt_sync what, const struct stat *file)
 {
     if (is_terminal(file))
         tell(what, RT_KERNEL_TERMINAL, 0, 0);
     else
         tell(what, RT_KERNEL_FILE, file->st_ino, file->st_dev);
+    if (S_ISFIFO(file->st_mode))
+        tell_relatives(what);
+}
+
+static void tell_family(enum rt_sync what, const union address *own)
+{
+    tell(what, RT_KERNEL_FAMILY, own->any.sa_family, 0);
+    if (own->any.sa_family == AF_UNIX)
+        tell_relatives(what);
 }
 
 static void tell_ready(int fd)
@@ -162,7 +186,7 @@ static void send_on_socket(int fd, const struct stat *file, const void *to, size
 {
     union address own, peer;
     if (!ask_address(SYS_getsockname, fd, &own) || !is_internet(&own)) {
-        tell(RT_SYNC_KERNEL_SEND, RT_KERNEL_FAMILY, own.any.sa_family, 0);
+        tell_family(RT_SYNC_KERNEL_SEND, &own);
         tell_ready(fd);
         return;
     }
@@ -200,7 +224,7 @@ void rt_kernel_received(int fd)
         return;
     bool is_socket = S_ISSOCK(file.st_mode);
     if (is_socket && (!ask_address(SYS_getsockname, fd, &own) || !is_internet(&own))) {
-        tell(RT_SYNC_KERNEL_RECEIVE, RT_KERNEL_FAMILY, own.any.sa_family, 0);
+        tell_family(RT_SYNC_KERNEL_RECEIVE, &own);
         return;
     }
     tell_file(RT_SYNC_KERNEL_RECEIVE, &file);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/needed.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "racehive/image.h"
 
@@ -51,6 +52,17 @@ static void add_name(struct rh_strbuf *list, const char *name)
     rh_strbuf_add(list, name);
 }
 
+/* Runs know a library by the name of its file, to which the one that programs need is a link. */
+static void see_file(struct walk *w, const char *path)
+{
+    char *file = realpath(path, NULL);
+    char *name = file ? rh_path_basename(file) : NULL;
+    if (name)
+        rh_strmap_put(&w->seen, name, NULL);
+    free(name);
+    free(file);
+}
+
 static void sort_library(struct walk *w, const char *name, char *path)
 {
     struct rh_elf elf;
@@ -63,6 +75,7 @@ static void sort_library(struct walk *w, const char *name, char *path)
     rh_elf_close(&elf);
     if (w->wanted && !w->found && strcmp(name, w->wanted) == 0)
         w->found = rh_strdup(path);
+    see_file(w, path);
     rh_vec_push(&w->queue, path);
 }
 

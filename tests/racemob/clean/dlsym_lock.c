@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
-#include "../../racemob/program.h"
+#include "../program.h"
 
 enum { STEPS = 2000 };
 
