@@ -2,7 +2,7 @@
 /*
  * Tests of the budget on a clock of our own: how large the budgets are and when, the alarm and its
  * end, and that overlapping pauses count once, as the time during which at least one thread is
- * held.
+ * paused.
  */
 #include "arch/x86_64/syscall.h"
 #include "arch/x86_64/ticks.h"
@@ -149,7 +149,7 @@ static void test_charge(void **state)
     assert_true(atomic_load(&rt_budget_alarm));
 }
 
-/* A thread that was held has not worked all the time. */
+/* A thread that was paused has not worked all the time. */
 static void test_pauses_are_no_work(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void test_after_fork(void **state)
     rt_budget_pause_end();
 }
 
-/* Whoever is held while others are adds only what is longer. */
+/* A pause that overlaps others adds only the time by which it is longer. */
 static void test_overlapping_is_paid_once(void **state)
 {
     (void)state;
@@ -303,7 +303,7 @@ static void test_overlapping_is_paid_once(void **state)
     rt_budget_pause_end();
 }
 
-/* A thread that was let go, but got no processor for some time, was not held meanwhile. */
+/* A thread that was let go, but got no processor for some time, was not paused meanwhile. */
 static void test_late_end(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void end_another_later(void)
     rt_budget_pause_end();
 }
 
-/* One thread looks at the clock and is preempted; another is held on, and ends before it. */
+/* One thread looks at the clock and is preempted; another is paused on, and ends before it. */
 static void test_preempted_at_the_end(void **state)
 {
     (void)state;
@@ -343,7 +343,7 @@ enum { THREADS = 4, PAUSES = 1000 };
 
 static struct {
     pthread_rwlock_t clock; /* it stands still while someone begins or ends */
-    _Atomic uint32_t held;
+    _Atomic uint32_t paused;
     _Atomic uint32_t running;
     uint64_t sum_ns;
 } measured;
@@ -360,14 +360,14 @@ static void pause_once(uint64_t *random)
     pthread_rwlock_rdlock(&measured.clock);
     int64_t until;
     bool begun = rt_budget_pause_begin(S_NS, &until);
-    atomic_fetch_add(&measured.held, begun);
+    atomic_fetch_add(&measured.paused, begun);
     pthread_rwlock_unlock(&measured.clock);
     if (!begun)
         return;
     dawdle(random, 4);
     pthread_rwlock_rdlock(&measured.clock);
     rt_budget_pause_end();
-    atomic_fetch_sub(&measured.held, 1);
+    atomic_fetch_sub(&measured.paused, 1);
     pthread_rwlock_unlock(&measured.clock);
     dawdle(random, 32);
 }
@@ -385,7 +385,7 @@ static void let_time_pass(void)
 {
     while (atomic_load(&measured.running)) {
         pthread_rwlock_wrlock(&measured.clock);
-        measured.sum_ns += atomic_load(&measured.held) ? 7000 : 0;
+        measured.sum_ns += atomic_load(&measured.paused) ? 7000 : 0;
         pass(7000);
         pthread_rwlock_unlock(&measured.clock);
         sched_yield();

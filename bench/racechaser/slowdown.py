@@ -21,12 +21,12 @@ def seconds(options, folder, program, words, bound):
                    f"--store={store}", *command]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True,
                           env=dict(os.environ, XDG_DATA_HOME=folder))
-    held = 0
+    paused = 0
     if bound is not None:
         with sqlite3.connect(store) as db:
-            held = db.execute("SELECT pause_ns FROM runs").fetchone()[0]
+            paused = db.execute("SELECT pause_ns FROM runs").fetchone()[0]
         os.unlink(store)
-    return float(done.stdout.split("\n", 1)[0]), held / 1e9
+    return float(done.stdout.split("\n", 1)[0]), paused / 1e9
 
 
 def run(options):
@@ -44,7 +44,7 @@ def run(options):
             base = [taken for taken, _ in times[None]]
             for bound in BOUNDS:
                 taken = [t for t, _ in times[bound]]
-                parts = [held / t for t, held in times[bound]]
+                parts = [paused / t for t, paused in times[bound]]
                 rows.append((threads, f"{stats.interval(base)[0]:.2f} s", f"{bound * 100:.0f} %",
                              f"{max(parts) * 100:.2f} %",
                              stats.show_ratio(stats.ratios(base, taken))))

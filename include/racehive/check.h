@@ -5,11 +5,11 @@
  *
  * The runtime exports:
  *   __rh_directory  pointer to the directory of shadow memory: address >> RH_CHECK_CHUNK_BITS leads
- *                   to an entry e, and e + RH_CHECK_CELLS * address to the first cell; e is 0 where
- * there is none
+ *                   to an entry e, and e + RH_CHECK_CELLS * address to the first cell; e is 0
+ *                   where there is none
  *   __rh_epoch      thread-local: the upper bits of cells of the thread's present epoch
  *   __rh_needs      thread-local and constant: what an access of 1, 2 or 4 bytes needs, by its
- * size, whether it writes, and its place in the granule
+ *                   size, whether it writes, and its place in the granule
  */
 #ifndef RACEHIVE_CHECK_H
 #define RACEHIVE_CHECK_H

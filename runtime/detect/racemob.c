@@ -5,9 +5,9 @@
  * Each access at a site of a task goes through three stages, as far as the task asks for them:
  *   1. meet: do two threads touch the same bytes at the two sites? (meetings.h)
  *   2. order: the access is compared with tracked ones, and with those of paused threads. If
- * nothing orders it, there is a race. Then it is tracked itself. (order.h)
+ *      nothing orders it, there is a race. Then it is tracked itself. (order.h)
  *   3. steering: if it would come too early for the order asked for, its thread is paused before
- * it, once for each task and pause length, or for less if the budget has less. (pause.h)
+ *      it, once for each task and pause length, or for less if the budget has less. (pause.h)
  *
  * What is found goes into the shared memory of the run at once, so that a run that crashes or is
  * killed has told all it knew.

@@ -61,9 +61,11 @@
  *               slot 2 of the object *arg1 points to, then that in slot 1, which destroys it; its
  *               handle is arg0's object
  *     team2(?,3...)  calls arg2 in a team of threads, the calling one among them, with memory of
- * the library's own, then with the arguments from 3 on; returns when all are done (OpenMP) join0
- * waits for the end of the thread whose handle is arg0; join*0 of *arg0 detach0   gives up that
- * thread's handle handler1()  arg1 is called when a signal comes, with what stands in the brackets;
+ *               the library's own, then with the arguments from 3 on; returns when all are done
+ *               (OpenMP)
+ *     join0     waits for the end of the thread whose handle is arg0; join*0 of *arg0
+ *     detach0   gives up that thread's handle
+ *     handler1()  arg1 is called when a signal comes, with what stands in the brackets;
  *               handler*1(): the first word of *arg1 is
  *     lock0 rlock0 unlock0      takes for writing, takes for reading, releases the lock at arg0
  *     trylock0 tryrlock0        the same if the call returns 0;  trylock0=1: if it returns 1

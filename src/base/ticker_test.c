@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <pty.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -17,29 +18,43 @@
 
 static char text[4096];
 
-static void work(unsigned milliseconds)
+/* Works until `stop` is closed. */
+static void work(int stop)
 {
+    char byte;
     rh_ticker_begin("prog");
     rh_ticker_say("looking around");
-    usleep(milliseconds * 1000);
+    assert_int_equal(read(stop, &byte, 1), 0);
     rh_ticker_end();
     rh_ticker_end();
 }
 
-/* What a process that works as long writes to its terminal. */
-static const char *watch(unsigned milliseconds)
+/* What a process writes to its terminal that works until it has written `awaited`. */
+static const char *watch(const char *awaited)
 {
-    int terminal;
+    int terminal, stop[2];
     size_t len = 0;
+    assert_int_equal(pipe(stop), 0);
     pid_t child = forkpty(&terminal, NULL, NULL, NULL);
     assert_true(child >= 0);
     if (child == 0) {
+        close(stop[1]);
         setenv("TERM", "xterm", 1);
-        work(milliseconds);
+        work(stop[0]);
         _exit(0);
     }
-    for (ssize_t n; (n = read(terminal, text + len, sizeof text - 1 - len)) > 0;)
-        len += (size_t)n;
+    close(stop[0]);
+    bool works = true;
+    for (ssize_t n; len < sizeof text - 1; len += (size_t)n) {
+        text[len] = '\0';
+        if (works && strstr(text, awaited)) {
+            close(stop[1]);
+            works = false;
+        }
+        n = read(terminal, text + len, sizeof text - 1 - len);
+        if (n <= 0)
+            break;
+    }
     text[len] = '\0';
     close(terminal);
     assert_int_equal(waitpid(child, NULL, 0), child);
@@ -49,7 +64,7 @@ static const char *watch(unsigned milliseconds)
 static void a_line_appears_and_goes(void **unused)
 {
     (void)unused;
-    const char *all = watch(2700), *line = strstr(all, "prog: looking around, 2 s");
+    const char *all = watch("2 s"), *line = strstr(all, "prog: looking around, 2 s");
     assert_non_null(line);
     assert_non_null(strchr(line, '\r')); /* and is erased */
     assert_null(strchr(all, '\n'));
@@ -58,7 +73,7 @@ static void a_line_appears_and_goes(void **unused)
 static void short_work_shows_nothing(void **unused)
 {
     (void)unused;
-    assert_string_equal(watch(0), "");
+    assert_string_equal(watch(""), "");
 }
 
 int main(void)

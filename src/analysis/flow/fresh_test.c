@@ -9,7 +9,7 @@
     "@shared = internal global ptr null\n"                                                         \
     "declare ptr @malloc(i64)\n"                                                                   \
     "declare ptr @realloc(ptr, i64)\n"                                                             \
-    "declare void @stranger(ptr)\n"
+    "declare void @unknown(ptr)\n"
 #define READ(name, p) "  %" name " = load i32, ptr " p "\n"
 #define GIVE(p)       "  store ptr " p ", ptr @shared\n"
 
@@ -49,7 +49,7 @@ static void test_until_an_unknown_function_has_it(void **state)
     (void)state;
     check(PRELUDE "define i32 @main() {\n"
                   "  %p = call ptr @malloc(i64 16)\n" READ(
-                      "a", "%p") "  call void @stranger(ptr "
+                      "a", "%p") "  call void @unknown(ptr "
                                  "%p)\n" READ("b", "%p") "  ret i32 0\n}\n",
           "main", LIST("a"), LIST("b"));
 }

@@ -437,12 +437,12 @@ static void test_many_targets(void **state)
     }
 }
 
-static void test_strangers(void **state)
+static void test_unknown_functions(void **state)
 {
     (void)state;
     check_case("define ptr @w(ptr %p) {\n"
-               "  call void @tell_stranger(ptr @n)\n" LOCK("@m")
-                   LOCK("@n") "  call void @stranger()\n" READ("unknown", "@x") UNLOCK("@m")
+               "  call void @tell_unknown(ptr @n)\n" LOCK("@m")
+                   LOCK("@n") "  call void @unknown()\n" READ("unknown", "@x") UNLOCK("@m")
                        READ("told", "@x") RETURN TWO_WORKERS,
                {"w:unknown", "w:unknown", GUARDED}, {"w:told", "w:told", RACY});
 }
@@ -474,7 +474,7 @@ static void test_exceptions(void **state)
     (void)state;
     check_case(
         "declare i32 @__gxx_personality_v0(...)\n"
-        "define void @f() {\n" UNLOCK("@m") "  call void @stranger()\n" LOCK(
+        "define void @f() {\n" UNLOCK("@m") "  call void @unknown()\n" LOCK(
             "@m") "  ret void\n}\n"
                   "define ptr @w(ptr %p) personality ptr @__gxx_personality_v0 {\n" LOCK("@m") LOCK(
                       "@n") "  invoke void @f() to label %normal unwind label %thrown\n"
@@ -552,7 +552,7 @@ int main(void)
         cmocka_unit_test(test_contexts),
         cmocka_unit_test(test_too_many_contexts),
         cmocka_unit_test(test_many_targets),
-        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_unknown_functions),
         cmocka_unit_test(test_second_return),
         cmocka_unit_test(test_exceptions),
         cmocka_unit_test(test_names_for_people),

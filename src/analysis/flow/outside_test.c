@@ -4,7 +4,7 @@
 
 #define END       "  ret i32 0\n}\n"
 #define CALLED    "define void @called(ptr %p) {\n" READ("x", "@x") "  ret void\n}\n"
-#define HAND_OVER "  call void @tell_stranger(ptr @called)\n"
+#define HAND_OVER "  call void @tell_unknown(ptr @called)\n"
 #define FORK      "declare void @__kmpc_fork_call(ptr, i32, ptr, ...)\n"
 #define REGION(fn)                                                                                 \
     "  call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 0, ptr " fn ")\n"

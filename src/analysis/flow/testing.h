@@ -40,8 +40,8 @@ static const char flow_prelude[] = "@x = internal global i32 0\n"
                                    "declare ptr @malloc(i64)\n"
                                    "declare ptr @signal(i32, ptr)\n"
                                    "declare void @exit(i32)\n"
-                                   "declare void @stranger()\n"
-                                   "declare void @tell_stranger(ptr)\n";
+                                   "declare void @unknown()\n"
+                                   "declare void @tell_unknown(ptr)\n";
 
 /* Two threads that run @w. */
 #define TWO_WORKERS                                                                                \

@@ -435,7 +435,7 @@ static void test_library(void **state)
         true, rows, sizeof rows / sizeof rows[0]);
 }
 
-/* What strangers know they may call, in any thread that calls strangers. */
+/* Unknown functions may call what was handed to any of them, in whichever thread calls one. */
 static void test_callbacks(void **state)
 {
     (void)state;
@@ -444,13 +444,13 @@ static void test_callbacks(void **state)
             "@m") "  ret void\n}\n"
                   "define internal void @starter() {\n"
                   "  %t = alloca i64\n" START("%t", "@v") "  ret void\n}\n" WORKER(
-                      "v") "define ptr @w(ptr %p) {\n" LOCK("@n") "  call void @stranger()\n" READ("kept",
-                                                                                                   "@x")
+                      "v") "define ptr @w(ptr %p) {\n" LOCK("@n") "  call void @unknown()\n" READ("kept",
+                                                                                                  "@x")
                       UNLOCK("@n") RETURN MAIN READ(
-                          "early", "@x") "  call void @tell_stranger(ptr @back)\n"
-                                         "  call void @tell_stranger(ptr @starter)\n" READ(
+                          "early", "@x") "  call void @tell_unknown(ptr @back)\n"
+                                         "  call void @tell_unknown(ptr @starter)\n" READ(
                                              "late", "@x") START("%t", "@w")
-                                             START("%u", "@w") "  call void @stranger()\n" END,
+                                             START("%u", "@w") "  call void @unknown()\n" END,
         {"back:free", "back:free", RACY}, {"back:held", "back:held", GUARDED},
         {"main:early", "v:x", SERIAL}, {"main:late", "v:x", RACY}, {"w:kept", "w:kept", GUARDED},
         {"w:kept", "back:free", RACY});
