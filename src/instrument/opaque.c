@@ -112,10 +112,23 @@ bool rh_opaque_module(const struct rh_module *m, rh_opaque_known *known, const v
 
 /* Beginnings of names; of what pthread_ has besides, most orders nothing. */
 static const char *const synchronising[] = {
-    "pthread_mutex_", "pthread_rwlock_", "pthread_spin_",    "pthread_cond_",  "pthread_barrier_",
-    "pthread_create", "pthread_join",    "pthread_tryjoin",  "pthread_timedj", "pthread_clockj",
-    "pthread_once",   "pthread_exit",    "sem_",             "mtx_",           "cnd_",
-    "thrd_",          "call_once",
+    "pthread_mutex_",
+    "pthread_rwlock_",
+    "pthread_spin_",
+    "pthread_cond_",
+    "pthread_barrier_",
+    "pthread_create",
+    "pthread_join",
+    "pthread_tryjoin",
+    "pthread_timedj",
+    "pthread_clockj",
+    "pthread_once",
+    "pthread_exit",
+    "sem_",
+    "mtx_",
+    "cnd_",
+    "thrd_",
+    "call_once",
 };
 
 static bool is_synchronising(const char *name, size_t len)

@@ -261,6 +261,26 @@ static void test_answer(void)
     harness_forget();
 }
 
+/* A child hears of it on one pipe and answers on another. */
+static void test_relay(void)
+{
+    struct channel a = make_pipe(), b = make_pipe();
+    struct sending s = {send_write, a.to, ++last_value};
+    pthread_t thread;
+    pid_t child = fork();
+    if (child == 0) {
+        bool done = receive_read(a.from) == (ssize_t)eight && send_write(b.to) == (ssize_t)eight;
+        _exit(done ? 0 : 1);
+    }
+    CHECK(pthread_create(&thread, NULL, send_in_thread, &s) == 0);
+    CHECK(receive_read(b.from) == (ssize_t)eight);
+    CHECK_KNOWS(1, s.value);
+    CHECK(pthread_join(thread, NULL) == 0 && waitpid(child, NULL, 0) == child);
+    close_both(a);
+    close_both(b);
+    harness_forget();
+}
+
 /* --- files and counters --- */
 
 static void test_file(void)
@@ -572,12 +592,13 @@ int main(void)
     test_stream(AF_INET6);
     test_datagrams(AF_INET);
     test_datagrams(AF_INET6);
-    test_answer();
     test_file();
     test_eventfd();
     test_end();
     test_events();
     test_two();
+    test_answer(); /* from here on there is a child */
+    test_relay();
     test_interrupted();
     test_partial();
     test_nonsense();
