@@ -241,6 +241,14 @@ static void test_datagrams(int family)
     close_both(c);
 }
 
+static pid_t fork_relay(int from, int to)
+{
+    pid_t child = fork();
+    if (child == 0)
+        _exit(receive_read(from) == (ssize_t)eight && send_write(to) == (ssize_t)eight ? 0 : 1);
+    return child;
+}
+
 /* Another's answer to what a thread sent is received by a second one on the same socket. */
 static void test_answer(void)
 {
@@ -249,11 +257,7 @@ static void test_answer(void)
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, send_in_thread, &s) == 0);
     /* Whoever answers is not seen: for that, another process. */
-    pid_t child = fork();
-    if (child == 0) {
-        bool done = receive_read(c.from) == (ssize_t)eight && send_write(c.from) == (ssize_t)eight;
-        _exit(done ? 0 : 1);
-    }
+    pid_t child = fork_relay(c.from, c.from);
     CHECK(receive_read(c.to) == (ssize_t)eight);
     CHECK_KNOWS(1, s.value);
     CHECK(pthread_join(thread, NULL) == 0 && waitpid(child, NULL, 0) == child);
@@ -267,11 +271,7 @@ static void test_relay(void)
     struct channel a = make_pipe(), b = make_pipe();
     struct sending s = {send_write, a.to, ++last_value};
     pthread_t thread;
-    pid_t child = fork();
-    if (child == 0) {
-        bool done = receive_read(a.from) == (ssize_t)eight && send_write(b.to) == (ssize_t)eight;
-        _exit(done ? 0 : 1);
-    }
+    pid_t child = fork_relay(a.from, b.to);
     CHECK(pthread_create(&thread, NULL, send_in_thread, &s) == 0);
     CHECK(receive_read(b.from) == (ssize_t)eight);
     CHECK_KNOWS(1, s.value);
