@@ -14,8 +14,12 @@ enum { LONG_US = 10 };
 /* A run that has just begun may spend what this much time earns, or nothing could ever start. */
 enum { GRACE_NS = 500000000 };
 
-_Atomic bool rt_budget_alarm;
+/* What tasks may take of the budget beside a scout: one in so many parts. */
+enum { TASKS_SHARE = 4 };
+
+_Atomic bool rt_budget_alarm, rt_budget_tasks_alarm;
 _Atomic bool rt_budget_slice_over = true;
+_Atomic bool rt_meter_events_are_scouts;
 
 static uint64_t share; /* parts per million */
 static uint64_t floor_ns;
@@ -24,6 +28,8 @@ static uint64_t began_ticks;
 static _Atomic uint64_t ticks_per_us = 2000;      /* until the first tick has measured it */
 static _Atomic uint64_t taken[RT_METER_COUNT];    /* ticks */
 static _Atomic uint64_t hook_budget = UINT64_MAX; /* of hooks and events, in ticks */
+
+static _Atomic bool is_shared; /* tasks have a share of it */
 
 static _Atomic uint64_t slice_end = UINT64_MAX; /* of `taken`, summed */
 
@@ -71,6 +77,30 @@ static uint64_t enough_again(uint64_t size, uint64_t rate)
     return size / 4 < WORTH_US * rate ? size / 4 : WORTH_US * rate;
 }
 
+void rt_budget_share(void)
+{
+    atomic_store(&is_shared, true);
+}
+
+static uint64_t share_of_tasks(uint64_t size)
+{
+    return atomic_load_explicit(&is_shared, memory_order_relaxed) ? size / TASKS_SHARE : size;
+}
+
+static uint64_t taken_by_tasks(void)
+{
+    return atomic_load_explicit(&taken[RT_METER_TASKS], memory_order_relaxed);
+}
+
+/* Sets an alarm, or takes it back. */
+static void look_at(_Atomic bool *alarm, uint64_t used, uint64_t size, uint64_t rate)
+{
+    if (used > size)
+        atomic_store(alarm, true);
+    else if (size - used >= enough_again(size, rate))
+        atomic_store(alarm, false);
+}
+
 void rt_budget_tick(void)
 {
     uint64_t wall = (uint64_t)(rt_sys_monotonic_ns() - began_ns);
@@ -82,18 +112,19 @@ void rt_budget_tick(void)
     uint64_t ns = share_of((processor > wall ? processor : wall) + GRACE_NS);
     uint64_t size = scale(ns, rate, 1000);
     atomic_store(&hook_budget, size);
-    if (all_taken() > size)
-        atomic_store(&rt_budget_alarm, true);
-    else if (size - all_taken() >= enough_again(size, rate))
-        atomic_store(&rt_budget_alarm, false);
+    look_at(&rt_budget_alarm, all_taken(), size, rate);
+    look_at(&rt_budget_tasks_alarm, taken_by_tasks(), share_of_tasks(size), rate);
+    if (atomic_load(&rt_budget_alarm))
+        atomic_store(&rt_budget_tasks_alarm, true);
 }
 
 static void charge(enum rt_meter meter, uint64_t ticks)
 {
     atomic_fetch_add_explicit(&taken[meter], ticks, memory_order_relaxed);
-    uint64_t sum = all_taken();
-    bool wakes = sum > atomic_load_explicit(&hook_budget, memory_order_relaxed) &&
-                 !atomic_exchange(&rt_budget_alarm, true);
+    uint64_t sum = all_taken(), size = atomic_load_explicit(&hook_budget, memory_order_relaxed);
+    bool wakes = sum > size && !atomic_exchange(&rt_budget_alarm, true);
+    wakes |= (sum > size || taken_by_tasks() > share_of_tasks(size)) &&
+             !atomic_exchange(&rt_budget_tasks_alarm, true);
     wakes |= sum > atomic_load_explicit(&slice_end, memory_order_relaxed) &&
              !atomic_exchange(&rt_budget_slice_over, true);
     if (wakes)
@@ -108,8 +139,10 @@ void rt_budget_slice(uint64_t ns)
 
 uint64_t rt_budget_spare(void)
 {
-    uint64_t size = atomic_load(&hook_budget), used = all_taken(), kept = share_of(GRACE_NS) / 2;
+    uint64_t size = atomic_load(&hook_budget), used = all_taken();
     uint64_t left = used < size ? scale(size - used, 1000, atomic_load(&ticks_per_us)) : 0;
+    uint64_t tasks = rt_budget_spent(RT_METER_TASKS), kept = share_of(GRACE_NS) / TASKS_SHARE;
+    kept = tasks < kept ? kept - tasks : 0;
     return left > kept ? left - kept : 0;
 }
 

@@ -15,7 +15,9 @@
  * moment. A thread that was let go in time and has to wait for a processor is not paused.
  *
  * A measured hook that finds its budget spent raises the alarm. What is given up then is the
- * detector's choice, made by the runtime's own thread.
+ * detector's choice, made by the runtime's own thread. Where a scout runs beside them, tasks have a
+ * share of that budget, and an alarm of their own: the sites of a single task may run so often that
+ * nothing would be left for all others.
  */
 #ifndef RH_RUNTIME_BUDGET_H
 #define RH_RUNTIME_BUDGET_H
@@ -23,7 +25,8 @@
 #include "arch/x86_64/ticks.h"
 #include "rt.h"
 
-enum rt_meter { RT_METER_HOOKS, RT_METER_SYNCS, RT_METER_KEYS, RT_METER_COUNT };
+/* TASKS: hooks of sites that tasks watch, and events while they alone need them. */
+enum rt_meter { RT_METER_HOOKS, RT_METER_SYNCS, RT_METER_KEYS, RT_METER_TASKS, RT_METER_COUNT };
 enum { RT_METER_EVERY = 64 };
 
 /* `overhead` in parts per million; pauses may always take what `floor_ms` of running would earn. */
@@ -34,13 +37,17 @@ RT_HIDDEN void rt_budget_tick(void);
 /* Set when hooks and events have taken more than their share; tick takes it back when a quarter of
  * the budget is free again, or enough to be worth a new beginning. */
 extern RT_HIDDEN _Atomic bool rt_budget_alarm;
+/* The same for the share of tasks; set whenever rt_budget_alarm is. */
+extern RT_HIDDEN _Atomic bool rt_budget_tasks_alarm;
+/* From now on tasks have a share. */
+RT_HIDDEN void rt_budget_share(void);
 
 /* A part of the budget that is set aside for one piece of work: `rt_budget_slice_over` is set, and
  * the runtime's own thread woken, when hooks and events have taken this much more. */
 RT_HIDDEN void rt_budget_slice(uint64_t ns);
 extern RT_HIDDEN _Atomic bool rt_budget_slice_over;
-/* Nanoseconds that hooks and events may still take beyond half of what a run may spend at its
- * start: that half is for tasks. */
+/* Nanoseconds that hooks and events may still take beyond what is left to tasks of what a run may
+ * spend at its start. */
 RT_HIDDEN uint64_t rt_budget_spare(void);
 
 /* Nanoseconds taken so far, by meter, and by pauses. */
@@ -59,6 +66,14 @@ RT_HIDDEN void rt_budget_after_fork(void);
 RT_HIDDEN void rt_meter_add(enum rt_meter meter, uint64_t ticks);
 /* What is measured always, and counts for itself alone. */
 RT_HIDDEN void rt_meter_charge(enum rt_meter meter, uint64_t ns);
+
+/* While the scout has a window open, events are its expense, else that of tasks. */
+extern RT_HIDDEN _Atomic bool rt_meter_events_are_scouts;
+static inline enum rt_meter rt_meter_of_events(void)
+{
+    bool are_scouts = atomic_load_explicit(&rt_meter_events_are_scouts, memory_order_relaxed);
+    return are_scouts ? RT_METER_SYNCS : RT_METER_TASKS;
+}
 
 /* Around the work of a hook or an event; a pause in between makes the measurement void. */
 static inline uint64_t rt_meter_begin(struct rt_thread *self)

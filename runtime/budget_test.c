@@ -78,6 +78,8 @@ static void begin(uint64_t overhead, uint64_t floor_ms)
     atomic_store(&now_ns, 1234567 * 1000);
     used_processor_ns = measured_ticks = wakes = 0;
     atomic_store(&rt_budget_alarm, false);
+    atomic_store(&rt_budget_tasks_alarm, false);
+    atomic_store(&is_shared, false);
     atomic_store(&hook_budget, UINT64_MAX);
     atomic_store(&ticks_per_us, 2000);
     for (int i = 0; i < RT_METER_COUNT; i++)
@@ -92,14 +94,19 @@ static void begin(uint64_t overhead, uint64_t floor_ms)
 /* --- hooks and events --- */
 
 /* Hooks that take so much together, as they are sampled: of 5 us each. */
-static void spend(uint64_t ns)
+static void spend_on(enum rt_meter meter, uint64_t ns)
 {
     enum { HOOK_NS = 5000 };
     for (; ns >= HOOK_NS * RT_METER_EVERY; ns -= HOOK_NS * RT_METER_EVERY)
-        rt_meter_add(RT_METER_HOOKS, HOOK_NS * TICKS_PER_US / 1000 - UNMEASURED_TICKS);
+        rt_meter_add(meter, HOOK_NS * TICKS_PER_US / 1000 - UNMEASURED_TICKS);
     uint64_t rest = ns * TICKS_PER_US / 1000 / RT_METER_EVERY;
     if (rest > UNMEASURED_TICKS)
-        rt_meter_add(RT_METER_HOOKS, rest - UNMEASURED_TICKS);
+        rt_meter_add(meter, rest - UNMEASURED_TICKS);
+}
+
+static void spend(uint64_t ns)
+{
+    spend_on(RT_METER_HOOKS, ns);
 }
 
 static void test_sampling(void **state)
@@ -194,6 +201,40 @@ static void test_alarm_and_its_end(void **state)
     spend(23 * MS_NS);
     assert_true(atomic_load(&rt_budget_alarm));
     assert_int_equal(wakes, 2);
+}
+
+/* Beside a scout they have a quarter: 10 ms of 40. */
+static void test_share_of_tasks(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    rt_budget_share();
+    pass(2 * S_NS - GRACE_NS);
+    rt_budget_tick();
+    spend(20 * MS_NS);
+    assert_false(atomic_load(&rt_budget_tasks_alarm));
+    spend_on(RT_METER_TASKS, 11 * MS_NS);
+    assert_true(atomic_load(&rt_budget_tasks_alarm));
+    assert_false(atomic_load(&rt_budget_alarm));
+    assert_int_equal(wakes, 1);
+    pass(2 * S_NS); /* 11 of 20 */
+    rt_budget_tick();
+    assert_false(atomic_load(&rt_budget_tasks_alarm));
+    spend(50 * MS_NS); /* of all */
+    assert_true(atomic_load(&rt_budget_alarm) && atomic_load(&rt_budget_tasks_alarm));
+}
+
+/* Without a scout they have all of it. */
+static void test_tasks_alone(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    pass(2 * S_NS - GRACE_NS);
+    rt_budget_tick();
+    spend_on(RT_METER_TASKS, 39 * MS_NS);
+    assert_false(atomic_load(&rt_budget_tasks_alarm));
+    spend_on(RT_METER_TASKS, 2 * MS_NS);
+    assert_true(atomic_load(&rt_budget_alarm) && atomic_load(&rt_budget_tasks_alarm));
 }
 
 static void test_tick_finds_it_too(void **state)
@@ -420,6 +461,8 @@ int main(void)
         cmocka_unit_test(test_charge),
         cmocka_unit_test(test_pauses_are_no_work),
         cmocka_unit_test(test_alarm_and_its_end),
+        cmocka_unit_test(test_share_of_tasks),
+        cmocka_unit_test(test_tasks_alone),
         cmocka_unit_test(test_tick_finds_it_too),
         cmocka_unit_test(test_processor_time_fills_it),
         cmocka_unit_test(test_budget_of_pauses),

@@ -36,17 +36,19 @@ static uint64_t size_of(const struct rh_site_record *site, const struct rh_hook_
 }
 
 /* In a signal handler inside a hook, plain accesses are left out; what orders threads is not, or
- * someone would not learn what he should. */
-static void tell(struct rt_thread *self, const struct rt_detector *detector,
+ * someone would not learn what he should. Returns whom it was for, enum rt_keys_user or'ed. */
+static uint8_t tell(struct rt_thread *self, const struct rt_detector *detector,
                  const struct rh_key_record *key, struct rh_image *image,
                  const struct rh_hook_frame *frame)
 {
     const struct rt_image *r = image->runtime;
     bool is_muted = is_scout_muted();
+    uint8_t all_users = 0;
     for (uint32_t s = key->first_site; s < key->first_site + key->site_count; s++) {
         uint8_t users = __atomic_load_n(&r->site_armed[s], __ATOMIC_RELAXED);
         if (!users || (users == RT_KEYS_SCOUT && is_muted))
             continue;
+        all_users |= users;
         const struct rh_site_record *site = &image->sites[s];
         if (rt_unlikely(self->in_hook > 1) && !orders_threads(site->access)) {
             rt_lose(RH_LOSS_HOOK_NESTED);
@@ -72,6 +74,14 @@ static void tell(struct rt_thread *self, const struct rt_detector *detector,
         else
             detector->access(self, &access);
     }
+    return all_users;
+}
+
+/* Who pays for a hook. */
+static enum rt_meter meter_of(uint8_t users)
+{
+    bool is_scouts = !users || (users & (RT_KEYS_SCOUT | RT_KEYS_TASK)) == RT_KEYS_SCOUT;
+    return is_scouts ? RT_METER_HOOKS : RT_METER_TASKS;
 }
 
 void rt_hook(struct rh_image *image, struct rh_hook_frame *frame)
@@ -88,8 +98,8 @@ void rt_hook(struct rh_image *image, struct rh_hook_frame *frame)
     self->in_hook++;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     uint64_t began = rt_meter_begin(self);
-    tell(self, detector, &image->keys[frame->key], image, frame);
-    rt_meter_end(self, RT_METER_HOOKS, began);
+    uint8_t users = tell(self, detector, &image->keys[frame->key], image, frame);
+    rt_meter_end(self, meter_of(users), began);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self->in_hook--;
 }

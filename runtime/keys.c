@@ -240,17 +240,39 @@ static bool prepare(struct rt_image *r)
     return true;
 }
 
-/* Checks read what only their detectors prepare. */
+/* Checks read what only their detectors prepare. Where pointer stores have no keys, nobody knows
+ * what escapes. */
 static bool suits_detector(const struct rt_image *r)
 {
     static _Atomic bool said;
-    if (!(r->image->counts[2] & RH_IMAGE_CHECKS) || (rt_detector && rt_detector->hook))
+    uint32_t flags = r->image->counts[2];
+    bool wants_stores = rt_detector && rt_detector->wants_stores;
+    bool has_checks = flags & RH_IMAGE_CHECKS;
+    if (wants_stores ? flags & RH_IMAGE_ESCAPE : !has_checks || (rt_detector && rt_detector->hook))
         return true;
     if (!atomic_exchange(&said, true))
-        rt_complain(
-            "built with --rh-profile=testing, for fasttrack, literace and atexrace; running idle",
-            "", "");
+        rt_complain(has_checks ? "built with --rh-profile=testing, for fasttrack, literace and "
+                                 "atexrace; running idle"
+                               : "built without keys at pointer stores, which caper needs: link it "
+                                 "again with racehive-cc (without --rh-escape=off); running idle",
+                    "", "");
     return false;
+}
+
+/* Where pointers are stored and blocks allocated. */
+static bool switch_stores(struct writer *w)
+{
+    struct rt_image *r = w->image;
+    bool good = true;
+    for (uint32_t k = 0; k < r->key_count; k++)
+        if (r->image->keys[k].kind == RH_KEY_ESCAPE && !r->key_uses[k])
+            good &= use_key(w, k, true);
+    return good;
+}
+
+static bool is_spared(const struct rt_image *r, uint32_t site, bool on)
+{
+    return on && rt_detector && rt_detector->is_known && rt_detector->is_known(r, site);
 }
 
 static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, enum rt_keys_user user,
@@ -264,8 +286,13 @@ static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, enum 
         return false;
     r->image->hook = rt_detector && rt_detector->hook ? rt_detector->hook : rt_hook;
     bool good = true;
-    for (uint32_t i = 0; i < count; i++)
-        good &= set_site(&w, sites ? sites[i] : i, user, on);
+    if (on && rt_detector && rt_detector->wants_stores)
+        good = switch_stores(&w);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t site = sites ? sites[i] : i;
+        if (!is_spared(r, site, on))
+            good &= set_site(&w, site, user, on);
+    }
     return end_batch(&w, good);
 }
 

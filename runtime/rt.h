@@ -270,6 +270,11 @@ struct rt_detector {
     void (*creating)(void);
     /* An image, the executable too, is about to be armed: its functions want numbers. */
     void (*functions)(struct rt_image *image);
+    /* It is not to be told of this site, whose image takes part. NULL: of all that are armed. */
+    bool (*is_known)(const struct rt_image *image, uint32_t site);
+    /* It follows where pointers are stored and blocks allocated: keys of RH_KEY_ESCAPE are on for
+     * as long as it runs, and images without them stay off. */
+    bool wants_stores;
     /* It samples this detector's accesses by function (racehive/sampled.h): the callbacks that
      * it does not define are the other's, and those it defines call the other's (init.c). */
     const struct rt_detector *sampled;

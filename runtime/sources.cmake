@@ -19,6 +19,7 @@ set(RH_RUNTIME_SYNC_SOURCES
     intercept/ompt.c
     intercept/openmp.c
     kernel/kernel.c
+    kernel/names.c
     kernel/buffer.c
     kernel/io.c
     kernel/poll.c

@@ -131,7 +131,7 @@ void rt_sync_event_as(struct rt_thread *thread, enum rt_sync what, const volatil
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t began = rt_meter_begin(thread);
     detector->sync(thread, what, object);
-    rt_meter_end(thread, RT_METER_SYNCS, began);
+    rt_meter_end(thread, rt_meter_of_events(), began);
     atomic_signal_fence(memory_order_seq_cst);
     thread->in_hook--;
     if (change == HELD_LESS)
@@ -178,7 +178,7 @@ void rt_sync_use(const volatile void *object, size_t size, enum rt_sync what, ui
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t began = rt_meter_begin(self);
     rt_detector->use(self, &use);
-    rt_meter_end(self, RT_METER_SYNCS, began);
+    rt_meter_end(self, rt_meter_of_events(), began);
     atomic_signal_fence(memory_order_seq_cst);
     self->in_hook--;
 }

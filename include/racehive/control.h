@@ -31,7 +31,7 @@
 #include <stdint.h>
 
 #define RH_SHARED_MAGIC   0x52534852u /* "RHSR" */
-#define RH_SHARED_VERSION 9u
+#define RH_SHARED_VERSION 10u
 #define RH_MAX_TASKS      64u
 #define RH_RING_SIZE      1024u /* events; a power of two */
 #define RH_MAX_IMAGES     64u
@@ -213,7 +213,12 @@ enum rh_scout_wish {
 };
 
 /* What a run showed of a site. */
-enum rh_scout_ran { RH_RAN_NOT_SEEN, RH_RAN_ONE_THREAD, RH_RAN_THREADS };
+enum rh_scout_ran {
+    RH_RAN_NOT_SEEN,
+    RH_RAN_ONE_THREAD,
+    RH_RAN_THREADS,
+    RH_RAN_ESCAPED, /* it touched memory that others can reach; told by caper alone */
+};
 
 enum rh_met_count {
     RH_MET_ORDERED,
@@ -375,7 +380,11 @@ enum rh_opaque {
     X(SHADOW_DROPPED, "times that all earlier accesses were dropped, at the limit of memory")      \
     X(ORIGIN, "stacks of earlier accesses not kept, too many or no memory")                        \
     X(PAIR, "pairs of functions not kept, too many")                                               \
-    X(SHARED_CLOCK, "threads that share a clock with another, as more than 64 are alive")
+    X(SHARED_CLOCK, "threads that share a clock with another, as more than 64 are alive")          \
+    X(ESCAPE_BLOCK, "blocks taken to have escaped from the beginning, no memory to follow them")   \
+    X(ESCAPE_SCAN, "blocks whose pointers were not followed, no memory")                           \
+    X(ESCAPE_HIDDEN, "blocks that reached another thread in a way that was not seen")              \
+    X(ESCAPE_SITE, "sites that touched escaped memory and found no room, too many")
 
 enum rh_loss {
 #define RH_LOSS_ENUM(id, words) RH_LOSS_##id,

@@ -10,6 +10,7 @@
 enum rh_detector_work {
     RH_WORK_DIAGNOSE, /* it has no tasks and finds no races: for looking at a run closely */
     RH_WORK_MEET,     /* it has no tasks, and shows which sites meet */
+    RH_WORK_FILTER,   /* it has no tasks, and shows which sites touch memory that others reach */
     RH_WORK_FIND,     /* it has no tasks, and finds races at all sites at once */
     RH_WORK_VALIDATE, /* one candidate in all stages, others in the first */
     RH_WORK_COLLIDE,  /* pauses at one site of a candidate, in one order and the other */
@@ -28,6 +29,8 @@ enum rh_detector_profile { RH_NEEDS_PRODUCTION, RH_NEEDS_TESTING, RH_NEEDS_IFRIT
     X(litehb, ORDER, PRODUCTION, "happens-before on demand for candidates, without pauses")        \
     X(alias, MEET, PRODUCTION,                                                                     \
       "which candidate sites meet, with and without a common lock; for tests, without a budget")   \
+    X(caper, FILTER, PRODUCTION,                                                                   \
+      "which candidates may race at all: every one that raced in a run is among them")             \
     X(fasttrack, FIND, TESTING,                                                                    \
       "every race of the observed order, by vector clocks; for tests, without a budget")           \
     X(literace, FIND, TESTING,                                                                     \

@@ -74,16 +74,35 @@ enum rh_key_kind {
     RH_KEY_ACCESS, /* before its sites */
     RH_KEY_AFTER,  /* after an atomic or fence that may acquire */
     RH_KEY_GATE,   /* in a function's plain body: leads to its twin, which carries the keys */
+    RH_KEY_ESCAPE, /* where a pointer may be stored, or a block is allocated: enum rh_escape_event
+                    */
 };
+
+/* What a key tells the escape analysis (runtime/escape/escape.h) of the program. The frame's
+ * `address` is that of the memory written to, 0 where anybody may reach it; `size` is what stands
+ * behind the name. */
+enum rh_escape_event {
+    RH_ESCAPE_STORE,   /* the value that is about to be stored */
+    RH_ESCAPE_LENGTH,  /* how many bytes the next copy copies */
+    RH_ESCAPE_COPY,    /* where it copies from */
+    RH_ESCAPE_WORD,    /* nothing: a part of a word was stored */
+    RH_ESCAPE_ALLOC,   /* how many bytes the block at `address` has, which was just allocated */
+    RH_ESCAPE_REALLOC, /* the same of realloc */
+    RH_ESCAPE_EVENTS
+};
+/* Or'ed to it: nothing may order the store with the one who loads the pointer. */
+#define RH_ESCAPE_RACY 0x80u
 
 #define RH_NO_GATE 0xffffffffu
 
 struct rh_key_record {
-    uint32_t first_site; /* of a gate: its function's number in the image, from 1; 0: none */
-    uint16_t site_count; /* 0 for gates */
+    /* Of a gate: its function's number in the image, from 1; 0: none. Of a RH_ESCAPE_COPY: how many
+     * bytes; 0: the RH_ESCAPE_LENGTH before it has told. */
+    uint32_t first_site;
+    uint16_t site_count; /* 0 for gates and RH_KEY_ESCAPE */
     uint8_t kind;        /* enum rh_key_kind */
-    uint8_t reserved;
-    uint32_t gate; /* key that must be on for this one to be reached, or RH_NO_GATE */
+    uint8_t escape;      /* enum rh_escape_event, perhaps with RH_ESCAPE_RACY; of RH_KEY_ESCAPE */
+    uint32_t gate;       /* key that must be on for this one to be reached, or RH_NO_GATE */
 };
 _Static_assert(sizeof(struct rh_key_record) == 12, "packed for size");
 
@@ -115,6 +134,7 @@ enum rh_image_flags {
     RH_IMAGE_OPAQUE = 1, /* it has code that may order threads in ways that keys do not show */
     RH_IMAGE_FREES = 2,  /* it gives memory back by functions that are not free or realloc */
     RH_IMAGE_CHECKS = 4, /* the testing profile: its twins have checks (racehive/check.h) */
+    RH_IMAGE_ESCAPE = 8, /* it has keys of RH_KEY_ESCAPE wherever they are needed */
 };
 
 struct rh_image {

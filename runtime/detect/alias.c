@@ -6,12 +6,12 @@
  * the scout sees. It says nothing of order, and so reports no races.
  *
  * How it works: for every granule of eight bytes there is a list of the accesses that differ in
- * site, thread, locks, bytes or kind (alias_pages.h). An access that is in the list already has
+ * site, thread, locks, bytes or kind (alias/pages.h). An access that is in the list already has
  * nothing new to show. Memory that is given back loses its lists: what comes there later is about
  * something else.
  */
-#include "alias_locks.h"
-#include "alias_pages.h"
+#include "alias/locks.h"
+#include "alias/pages.h"
 #include "detect.h"
 #include "judge.h"
 #include "keys.h"

@@ -256,6 +256,7 @@ static void log_work(int log, const struct rh_scout *scout)
         {", microseconds in hooks: ", rt_budget_spent(RT_METER_HOOKS) / 1000},
         {", for synchronisation: ", rt_budget_spent(RT_METER_SYNCS) / 1000},
         {", for switching keys: ", rt_budget_spent(RT_METER_KEYS) / 1000},
+        {", for tasks: ", rt_budget_spent(RT_METER_TASKS) / 1000},
         {", paused: ", rt_budget_paused() / 1000},
     };
     struct rt_line line = {0};

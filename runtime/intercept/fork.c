@@ -30,6 +30,11 @@ bool rt_fork_is_home(void)
     return rt_sys_getpid() == home;
 }
 
+int32_t rt_fork_home(void)
+{
+    return home;
+}
+
 void rt_fork_before(void)
 {
     if (depth++)

@@ -12,5 +12,7 @@ RT_HIDDEN void rt_fork_start(void);
 /* False in a child that shares our memory (vfork), or was made without libc: what we hold is the
  * parent's there, and ends with the parent. */
 RT_HIDDEN bool rt_fork_is_home(void);
+/* The process in which it is true. */
+RT_HIDDEN int32_t rt_fork_home(void);
 
 #endif

@@ -44,7 +44,7 @@ void rt_memory_gone(uintptr_t start, size_t size)
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t began = rt_meter_begin(self);
     detector->gone(self, start, size);
-    rt_meter_end(self, RT_METER_SYNCS, began);
+    rt_meter_end(self, rt_meter_of_events(), began);
     atomic_signal_fence(memory_order_seq_cst);
     self->in_hook--;
 }

@@ -14,6 +14,7 @@
 #include "intercept/real.h"
 #include "kernel/buffer.h"
 #include "kernel/kernel.h"
+#include "kernel/names.h"
 #include "sync.h"
 
 /* What runs only while events are live: kept out of the wrappers, which then need no frame. */
@@ -273,6 +274,7 @@ RT_WRAPPER(int, connect, (int fd, __CONST_SOCKADDR_ARG to, socklen_t size))
     if (rt_sync_is_live())
         rt_kernel_sending_to(fd, to.__sockaddr__, size);
     int result = RT_REAL(connect)(fd, to, size);
+    rt_names_forget();
     if (rt_sync_is_live() && result == 0)
         rt_kernel_connected(fd);
     return result;

@@ -13,6 +13,7 @@
 
 #include "budget.h"
 #include "intercept/fork.h"
+#include "kernel/names.h"
 #include "sync.h"
 #include "sys.h"
 
@@ -52,18 +53,29 @@ static long ask(long call, long a, long b, long c, long d, long e)
     uint64_t began = self ? rt_meter_begin(self) : 0;
     long result = rt_arch_syscall(call, a, b, c, d, e, 0);
     if (self)
-        rt_meter_end(self, RT_METER_SYNCS, began);
+        rt_meter_end(self, rt_meter_of_events(), began);
     return result;
+}
+
+/* Above our own frame the stack is there. */
+static bool is_on_own_stack(const void *from, size_t size)
+{
+    const struct rt_thread *self = rt_thread_self();
+    uintptr_t start = (uintptr_t)from;
+    return self && start > (uintptr_t)__builtin_frame_address(0) && start < self->stack_high &&
+           self->stack_high - start >= size;
 }
 
 /* A pointer that the kernel would refuse must not make us crash. */
 bool rt_kernel_peek(void *into, const void *from, size_t size)
 {
     struct iovec local = {into, size}, remote = {(void *)(uintptr_t)from, size};
-    long got = ask(SYS_process_vm_readv, rt_sys_getpid(), (long)&local, 1, (long)&remote, 1);
-    if (got >= 0 || got == -EFAULT)
-        return got == (long)size;
-    for (size_t i = 0; i < size; i++) /* a sandbox does not let us ask */
+    if (!is_on_own_stack(from, size)) {
+        long got = ask(SYS_process_vm_readv, rt_fork_home(), (long)&local, 1, (long)&remote, 1);
+        if (got >= 0 || got == -EFAULT)
+            return got == (long)size;
+    }
+    for (size_t i = 0; i < size; i++) /* or a sandbox does not let us ask */
         ((char *)into)[i] = ((const volatile char *)from)[i];
     return true;
 }
@@ -159,10 +171,10 @@ static void tell_file(enum rt_sync what, const struct stat *file)
         tell_relatives(what);
 }
 
-static void tell_family(enum rt_sync what, const union address *own)
+static void tell_family(enum rt_sync what, unsigned family)
 {
-    tell(what, RT_KERNEL_FAMILY, own->any.sa_family, 0);
-    if (own->any.sa_family == AF_UNIX)
+    tell(what, RT_KERNEL_FAMILY, family, 0);
+    if (family == AF_UNIX)
         tell_relatives(what);
 }
 
@@ -172,29 +184,84 @@ static void tell_ready(int fd)
         tell(RT_SYNC_KERNEL_SEND, RT_KERNEL_READINESS, 0, 0);
 }
 
-static void send_to_port(int fd, const union address *own, const union address *peer)
+static void send_to_port(int fd, uint16_t port, bool is_near_by)
 {
-    if (!port_of(peer))
+    if (!port)
         return;
-    tell(RT_SYNC_KERNEL_SEND, RT_KERNEL_PORT, port_of(peer), 0);
-    if (is_near(own, peer))
+    tell(RT_SYNC_KERNEL_SEND, RT_KERNEL_PORT, port, 0);
+    if (is_near_by)
         tell_ready(fd);
+}
+
+/* --- sockets --- */
+
+/* One that will be connected later without another call has no peer yet: its name may change. */
+static bool is_datagram(int fd)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+    return ask(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type, (long)&size) == 0 &&
+           type == SOCK_DGRAM;
+}
+
+static void ask_names(int fd, struct rt_names *names, union address *own)
+{
+    union address peer;
+    *names = (struct rt_names){.family = AF_UNSPEC};
+    if (!ask_address(SYS_getsockname, fd, own))
+        return;
+    names->family = (uint8_t)own->any.sa_family;
+    names->own = port_of(own);
+    if (!is_internet(own) || !ask_address(SYS_getpeername, fd, &peer))
+        return;
+    names->peer = port_of(&peer);
+    names->is_near = is_near(own, &peer);
+}
+
+static bool is_internet_family(uint8_t family)
+{
+    return family == AF_INET || family == AF_INET6;
+}
+
+/* A family of more than eight bits is none of ours: all of them are below 64. */
+static void find_names(int fd, const struct stat *file, struct rt_names *names)
+{
+    union address own;
+    uint32_t since = rt_names_generation();
+    if (rt_names_find(file->st_ino, names))
+        return;
+    ask_names(fd, names, &own);
+    bool stays = is_internet_family(names->family)
+                     ? names->own && (names->peer || is_datagram(fd))
+                     : names->family != AF_UNSPEC;
+    if (stays)
+        rt_names_keep(file->st_ino, names, since);
+}
+
+/* Where a call sends to. */
+static void send_to_address(int fd, const void *to, size_t size)
+{
+    union address own, peer;
+    if (!copy_address(to, size, &peer) || !port_of(&peer))
+        return;
+    send_to_port(fd, port_of(&peer),
+                 ask_address(SYS_getsockname, fd, &own) && is_near(&own, &peer));
 }
 
 /* A stream that is connected ignores the address that a call names. */
 static void send_on_socket(int fd, const struct stat *file, const void *to, size_t size)
 {
-    union address own, peer;
-    if (!ask_address(SYS_getsockname, fd, &own) || !is_internet(&own)) {
-        tell_family(RT_SYNC_KERNEL_SEND, &own);
+    struct rt_names names;
+    find_names(fd, file, &names);
+    if (!is_internet_family(names.family)) {
+        tell_family(RT_SYNC_KERNEL_SEND, names.family);
         tell_ready(fd);
         return;
     }
     tell_file(RT_SYNC_KERNEL_SEND, file);
-    if (ask_address(SYS_getpeername, fd, &peer))
-        send_to_port(fd, &own, &peer);
-    if (copy_address(to, size, &peer))
-        send_to_port(fd, &own, &peer);
+    send_to_port(fd, names.peer, names.is_near);
+    if (to)
+        send_to_address(fd, to, size);
 }
 
 void rt_kernel_sending_to(int fd, const void *to, size_t size)
@@ -219,17 +286,19 @@ void rt_kernel_sending(int fd)
 void rt_kernel_received(int fd)
 {
     struct stat file;
-    union address own;
+    struct rt_names names = {.family = AF_UNSPEC};
     if (!look_at(fd, &file))
         return;
     bool is_socket = S_ISSOCK(file.st_mode);
-    if (is_socket && (!ask_address(SYS_getsockname, fd, &own) || !is_internet(&own))) {
-        tell_family(RT_SYNC_KERNEL_RECEIVE, &own);
+    if (is_socket)
+        find_names(fd, &file, &names);
+    if (is_socket && !is_internet_family(names.family)) {
+        tell_family(RT_SYNC_KERNEL_RECEIVE, names.family);
         return;
     }
     tell_file(RT_SYNC_KERNEL_RECEIVE, &file);
-    if (is_socket && port_of(&own))
-        tell(RT_SYNC_KERNEL_RECEIVE, RT_KERNEL_PORT, port_of(&own), 0);
+    if (names.own)
+        tell(RT_SYNC_KERNEL_RECEIVE, RT_KERNEL_PORT, names.own, 0);
 }
 
 /* --- connections: who connects knows what was done before the other listened --- */

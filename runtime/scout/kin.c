@@ -45,10 +45,8 @@ void rt_kin_add(uint16_t kin)
 
 void rt_kin_clear(void)
 {
-    for (uint32_t i = 0; i < kin_count; i++) {
+    for (uint32_t i = 0; i < kin_count; i++)
         table[order[i]].known = (struct rt_kin){0};
-        table[order[i]].is_chosen = false;
-    }
 }
 
 void rt_kin_learn(uint16_t kin, const struct rt_kin *site)
@@ -120,13 +118,15 @@ static uint32_t take_turns(uint32_t *turn, bool (*qualifies)(uint16_t), uint32_t
 bool rt_kin_choose(uint16_t for_one)
 {
     static uint32_t turn_of_promising, turn_of_all;
+    for (uint32_t i = 0; i < kin_count; i++)
+        table[order[i]].is_chosen = false;
     if (for_one) {
         table[for_one].is_chosen = true;
         choose_linked(for_one);
-        return true;
     }
     uint32_t taken = take_turns(&turn_of_promising, is_promising, (wanted + 1) / 2);
-    return taken + take_turns(&turn_of_all, is_shared, wanted > taken ? wanted - taken : 1) > 0;
+    taken += take_turns(&turn_of_all, is_shared, wanted > taken ? wanted - taken : 1);
+    return for_one || taken;
 }
 
 bool rt_kin_is_chosen(uint16_t kin)

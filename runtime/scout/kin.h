@@ -33,7 +33,8 @@ RT_HIDDEN void rt_kin_add(uint16_t kin);
 RT_HIDDEN void rt_kin_clear(void);
 RT_HIDDEN void rt_kin_learn(uint16_t kin, const struct rt_kin *site);
 
-/* The kin of the next window. `for_one`: that of the access which the window is for; 0: by turns.
+/* The kin of the next window. `for_one`: that of the access which the window is for, or 0; the
+ * others are there by turns, since following synchronisation costs the same for one as for many.
  * False if there is none: nothing that several threads run has been seen. */
 RT_HIDDEN bool rt_kin_choose(uint16_t for_one);
 RT_HIDDEN bool rt_kin_is_chosen(uint16_t kin);

@@ -119,8 +119,17 @@ static void test_linked_ones_come_along(void **state)
     assert_true(rt_kin_choose(FIRST));
     assert_int_equal(count_chosen(), 3);
     assert_true(rt_kin_is_chosen(FIRST + 1) && rt_kin_is_chosen(FIRST + 2));
-    rt_kin_clear();
+    assert_false(rt_kin_choose(0));
     assert_int_equal(count_chosen(), 0);
+}
+
+static void test_others_come_beside_one(void **state)
+{
+    (void)state;
+    learn_all(TWO_THREADS, true, false);
+    assert_true(rt_kin_choose(FIRST + 3));
+    assert_true(rt_kin_is_chosen(FIRST + 3));
+    assert_int_equal(count_chosen(), 5);
 }
 
 static void test_full_links_do_no_harm(void **state)
@@ -161,6 +170,7 @@ int main(void)
         CASE(test_everybody_has_a_turn),
         CASE(test_promising_ones_come_more_often),
         CASE(test_linked_ones_come_along),
+        CASE(test_others_come_beside_one),
         CASE(test_full_links_do_no_harm),
         CASE(test_number_follows_length),
     };

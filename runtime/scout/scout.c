@@ -10,6 +10,7 @@
 #include "opaque.h"
 #include "options.h"
 #include "scout/ambush.h"
+#include "scout/held.h"
 #include "scout/kin.h"
 #include "scout/meet.h"
 #include "scout/recent.h"
@@ -105,22 +106,11 @@ bool rt_scout_next_suspect(struct rh_site_name *first, struct rh_site_name *seco
 
 /* --- accesses --- */
 
-/* Locks by hash. A thread that has not synchronised since events are live may hold any. */
-static uint32_t locks_of(const struct rt_thread *self)
-{
-    uint32_t bits = 0;
-    if (!rt_sync_knows_held(self))
-        return UINT32_MAX;
-    for (uint32_t i = 0; i < self->held_count; i++)
-        bits |= 1u << ((uintptr_t)self->held[i].lock * 0x9e3779b97f4a7c15ull >> 59);
-    return bits;
-}
-
 static struct rt_recent describe_whole(struct rt_thread *self, const struct rt_access *a,
                                        uint32_t epoch)
 {
     struct rt_recent access = rt_recent_of(self, a, epoch);
-    access.locks = locks_of(self);
+    access.locks = rt_held_by(self);
     if (rt_scout_sites_wants_witness(a))
         access.witness = rt_depot_put(self, a);
     return access;
@@ -128,7 +118,7 @@ static struct rt_recent describe_whole(struct rt_thread *self, const struct rt_a
 
 static void meet(const struct rt_comer *comer, const struct rt_recent *earlier)
 {
-    if (rt_meet(comer, earlier, comer->later->locks & earlier->locks) == RT_MET_FIRST_RACE)
+    if (rt_meet(comer, earlier, rt_held_in_common(comer->later, earlier)) == RT_MET_FIRST_RACE)
         suspect(comer->later->site, earlier->site);
 }
 
@@ -317,11 +307,12 @@ void rt_scout_access(struct rt_thread *self, const struct rt_access *a)
     const struct rt_image *image = a->image->runtime;
     bool watched = false;
     if (is_ours(self, a)) {
-        bool is_rare;
-        watched = rt_scout_sites_visit(self, a, &is_rare);
+        enum rt_scout_chance chance;
+        watched = rt_scout_sites_visit(self, a, &chance);
         if (rt_likely(knows_bytes(a))) {
             rt_ambush_meet(self, a);
-            lie_in_ambush(self, a, is_rare, w);
+            if (rt_unlikely(chance != RT_CHANCE_NONE))
+                lie_in_ambush(self, a, chance & RT_CHANCE_RARE, w);
         }
         w = open_now();
     }
@@ -362,8 +353,10 @@ void rt_scout_after(struct rt_thread *self, const struct rt_access *a)
 
 void rt_scout_sync(struct rt_thread *self, enum rt_sync what, const volatile void *object)
 {
-    if (open_now())
-        rt_clocks_sync(self, &share_of(self)->clocks, what, object);
+    if (!open_now())
+        return;
+    rt_held_event(self, what, object);
+    rt_clocks_sync(self, &share_of(self)->clocks, what, object);
 }
 
 /* --- memory that is given back --- */
@@ -394,6 +387,8 @@ static void open_window(uint64_t slice_ns, enum rt_scout_width wanted)
 {
     width = wanted;
     opened_ns = rt_sys_monotonic_ns();
+    rt_held_forget();
+    atomic_store(&rt_meter_events_are_scouts, true);
     rt_sync_need();
     atomic_fetch_add(&rt_memory_live, 1);
     atomic_store(&rt_hook_scout_window, ++serial);
@@ -415,6 +410,7 @@ static void close_window(void)
     atomic_store(&rt_hook_scout_window, 0);
     atomic_fetch_sub(&rt_memory_live, 1);
     rt_sync_done();
+    atomic_store(&rt_meter_events_are_scouts, false);
 }
 
 static uint64_t age(void)
@@ -569,6 +565,8 @@ static struct rt_clocks *clocks_of(struct rt_thread *t)
 bool rt_scout_start(size_t offset)
 {
     share_offset = offset;
+    if (rt_options.scout)
+        rt_budget_share();
     rt_clocks_of = clocks_of;
     return rt_clocks_start() && rt_recent_start() && rt_depot_start() && rt_kin_start();
 }

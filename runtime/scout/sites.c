@@ -40,7 +40,8 @@ enum seen {
     IS_PROMISING = 8, /* met another without a common lock, in this run or an earlier one */
     IS_TOLD = 16,     /* that it is worn */
     IS_RARE = 32,     /* when it was visited last, nobody had come for some time */
-    IS_FREQUENT = 64  /* it was visited several times within a step of `now` */
+    IS_FREQUENT = 64, /* it was visited several times within a step of `now` */
+    IS_OLD = 128      /* an earlier window has seen it */
 };
 
 struct site {
@@ -141,15 +142,18 @@ static void note_ran(struct rh_site_name name, const struct site *s)
         atomic_store_explicit(ran, found, memory_order_relaxed);
 }
 
-bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a, bool *is_rare)
+bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a,
+                          enum rt_scout_chance *chance)
 {
     enum { RARE = 2, OFTEN = 4 };
     struct rh_site_name name = name_of(a);
     struct site *s = find(name);
     uint16_t slot = (uint16_t)(1u << self->slot % 16);
-    *is_rare = false;
+    *chance = RT_CHANCE_NONE;
     if (!s)
         return false;
+    if (s->seen & IS_PROMISING)
+        *chance = RT_CHANCE_PROMISING;
     if (!(s->flags & IS_PLAIN))
         return true;
     uint32_t visits = s->visits, limit = limit_of(s);
@@ -162,8 +166,10 @@ bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *
     }
     uint16_t time = atomic_load_explicit(&now, memory_order_relaxed);
     if (rt_unlikely(s->last != time)) {
-        *is_rare = (uint16_t)(time - s->last) >= RARE;
-        s->seen = (uint8_t)((s->seen & ~(IS_RARE | IS_FREQUENT)) | (*is_rare ? IS_RARE : 0));
+        bool is_rare = (uint16_t)(time - s->last) >= RARE;
+        if (is_rare)
+            *chance |= RT_CHANCE_RARE;
+        s->seen = (uint8_t)((s->seen & ~(IS_RARE | IS_FREQUENT)) | (is_rare ? IS_RARE : 0));
         s->last = time;
     } else if (!(s->seen & IS_FREQUENT) && visits >= OFTEN) {
         s->seen |= IS_FREQUENT;
@@ -183,14 +189,14 @@ static bool is_lucky(struct rh_site_name name)
 
 enum rt_scout_ambush rt_scout_sites_wants_ambush(const struct rt_access *a, bool is_rare)
 {
-    enum { PROMISING = 6, OTHERS = 2 };
+    enum { PROMISING = 12, FREQUENT = 4, OTHERS = 2 };
     struct rh_site_name name = name_of(a);
     const struct site *s = find(name);
     if (!s)
         return RT_AMBUSH_NO;
     if (s->seen & IS_PROMISING)
-        return s->ambushes < (s->seen & IS_FREQUENT ? OTHERS : PROMISING) ? RT_AMBUSH_PROMISING
-                                                                          : RT_AMBUSH_NO;
+        return s->ambushes < (s->seen & IS_FREQUENT ? FREQUENT : PROMISING) ? RT_AMBUSH_PROMISING
+                                                                            : RT_AMBUSH_NO;
     return is_rare && s->ambushes < OTHERS && is_lucky(name) ? RT_AMBUSH_RARE : RT_AMBUSH_NO;
 }
 
@@ -227,13 +233,15 @@ uint16_t rt_scout_sites_kin(struct rh_site_name name)
 
 bool rt_scout_sites_wants_witness(const struct rt_access *a)
 {
-    enum { FIRST = 2, SOME = 16, MANY = 64 };
+    enum { FIRST = 2, SOME = 8, MANY = 64 };
     const struct site *s = site_of(a);
     if (!s)
         return false;
     if (s->seen & IS_SUSPECT)
         return s->visits <= MANY;
-    return s->visits <= (s->seen & HAS_MET ? SOME : FIRST);
+    if (s->seen & (HAS_MET | IS_PROMISING))
+        return s->visits <= SOME;
+    return s->visits <= FIRST && !(s->seen & IS_OLD);
 }
 
 /* --- keys --- */
@@ -309,9 +317,17 @@ static bool is_plain_and(const struct site *s, uint8_t off)
     return (s->flags & (IS_PLAIN | IS_OFF)) == (IS_PLAIN | off);
 }
 
+/* A window is over. */
+static void count_anew(struct site *s)
+{
+    if (s->visits)
+        s->seen |= IS_OLD;
+    s->visits = 0;
+}
+
 static void arm(struct site *s)
 {
-    s->visits = 0;
+    count_anew(s);
     s->last = atomic_load_explicit(&now, memory_order_relaxed);
     s->flags &= (uint8_t)~IS_OFF;
     s->seen &= (uint8_t) ~(HAS_NEWS | IS_TOLD);
@@ -360,7 +376,7 @@ static bool goes_off(struct site *s)
     if (is_worn(s))
         return true;
     if (stays(s)) {
-        s->visits = 0;
+        count_anew(s);
         return false;
     }
     s->flags |= IS_OFF;
@@ -393,7 +409,8 @@ static void learn(const struct rt_image *image, const struct site *sites)
 bool rt_scout_sites_choose_kin(uint16_t for_one)
 {
     int64_t began = rt_sys_thread_ns();
-    rt_kin_clear();
+    if (!for_one)
+        rt_kin_clear();
     for (uint32_t i = 0; !for_one && i < rt_image_count() && i < IMAGES; i++) {
         const struct rt_image *image = rt_image_at(i);
         if (image && image->image && sites_of[i])

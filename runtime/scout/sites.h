@@ -19,10 +19,17 @@
 #include "keys.h"
 #include "racehive/control.h"
 
+/* Why a thread may be paused at a site, as bits. */
+enum rt_scout_chance {
+    RT_CHANCE_NONE,
+    RT_CHANCE_RARE = 1,      /* nobody had come for some time */
+    RT_CHANCE_PROMISING = 2, /* it met another without a common lock */
+};
+
 /* True if the access is to be watched: the site has visits left in this window, or the thread is
- * new to it. `*is_rare`: nobody had come for some time. */
+ * new to it. */
 RT_HIDDEN bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *a,
-                                    bool *is_rare);
+                                    enum rt_scout_chance *chance);
 
 /* What a site has shown. */
 enum rt_scout_news {

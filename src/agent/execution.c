@@ -444,8 +444,11 @@ static void read_ran(const struct rh_execution *e, uint32_t image,
         if (at >= RH_SCOUT_SITES)
             return;
         uint8_t ran = atomic_load_explicit(&shared->scout.ran[at], memory_order_relaxed);
-        if (ran == RH_RAN_ONE_THREAD || ran == RH_RAN_THREADS)
+        if (ran > RH_RAN_NOT_SEEN && ran <= RH_RAN_ESCAPED)
             rh_vec_push(&ending->parts[part].ran, (struct rh_runs_ran){i, ran == RH_RAN_THREADS});
+        if (ran == RH_RAN_ESCAPED)
+            rh_vec_push(&ending->parts[part].escaped,
+                        (struct rh_runs_escaped){.site = i, .runs = 1});
     }
 }
 
@@ -566,6 +569,7 @@ void rh_execution_ending_release(struct rh_execution_ending *ending)
         rh_vec_free(&part->findings);
         rh_vec_free(&part->met);
         rh_vec_free(&part->ran);
+        rh_vec_free(&part->escaped);
     }
     rh_vec_free(&ending->pairs);
 }

@@ -79,6 +79,7 @@ struct rh_execution_part {
     RH_VEC(struct rh_runs_finding) findings;
     RH_VEC(struct rh_runs_meeting) met; /* by rising id */
     RH_VEC(struct rh_runs_ran) ran;     /* by rising number */
+    struct rh_runs_escaped_vec escaped; /* likewise, without fingerprints */
 };
 
 /* What a run came to. Release it with rh_execution_ending_release. */

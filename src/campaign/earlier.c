@@ -109,11 +109,12 @@ static void take_met(struct look *look, struct rh_runs *other, struct timespec w
     rh_vec_free(&met);
 }
 
-static void index_prints(struct met_look *look, uint32_t site_count)
+static void index_prints(struct rh_map *by_print, const struct rh_sidecar_site *sites,
+                         uint32_t site_count)
 {
     for (uint32_t i = 0; i < site_count; i++)
-        if (!rh_map_has(&look->by_print, look->sites[i].fingerprint))
-            rh_map_put(&look->by_print, look->sites[i].fingerprint, i);
+        if (!rh_map_has(by_print, sites[i].fingerprint))
+            rh_map_put(by_print, sites[i].fingerprint, i);
 }
 
 enum rh_status rh_earlier_adopt_met(struct rh_runs *runs, const char *path,
@@ -124,9 +125,52 @@ enum rh_status rh_earlier_adopt_met(struct rh_runs *runs, const char *path,
     enum rh_status status = rh_runs_adopted_until(runs, &look.since);
     if (status != RH_OK)
         return status;
-    index_prints(&look, site_count);
+    index_prints(&look.by_print, sites, site_count);
     look_beside(&look.look, path, ".runs");
     status = rh_runs_adopt_met(runs, look.found.data, look.found.len, now);
+    rh_vec_free(&look.found);
+    rh_map_release(&look.by_print);
+    return status;
+}
+
+/* --- sites that touched escaped memory --- */
+
+struct escaped_look {
+    struct look look;
+    struct rh_map by_print; /* fingerprint -> number of the first site that has it */
+    struct rh_runs_escaped_vec found;
+};
+
+static bool is_any(const struct look *look, struct timespec written)
+{
+    (void)look;
+    (void)written;
+    return true;
+}
+
+static void take_escaped(struct look *look, struct rh_runs *other, struct timespec written)
+{
+    struct escaped_look *all = (struct escaped_look *)look;
+    struct rh_runs_escaped_vec list = RH_VEC_INIT;
+    uint64_t site;
+    (void)written;
+    if (rh_runs_list_escaped(other, &list) == RH_OK)
+        rh_vec_each (const struct rh_runs_escaped, it, &list)
+            if (rh_map_get(&all->by_print, it->print, &site))
+                rh_vec_push(&all->found,
+                            (struct rh_runs_escaped){.site = (uint32_t)site, .print = it->print});
+    rh_vec_free(&list);
+}
+
+enum rh_status rh_earlier_adopt_escaped(struct rh_runs *runs, const char *path,
+                                        const struct rh_sidecar_site *sites, uint32_t site_count)
+{
+    struct escaped_look look = {.look = {runs, is_any, take_escaped}, .found = RH_VEC_INIT};
+    index_prints(&look.by_print, sites, site_count);
+    look_beside(&look.look, path, "-caper.runs");
+    enum rh_status status = RH_OK;
+    if (look.found.len)
+        status = rh_runs_adopt_escaped(runs, look.found.data, look.found.len);
     rh_vec_free(&look.found);
     rh_map_release(&look.by_print);
     return status;

@@ -18,6 +18,11 @@
 enum rh_status rh_earlier_adopt_met(struct rh_runs *runs, const char *path,
                                     const struct rh_sidecar_site *sites, uint32_t site_count);
 
+/* Lets the store at `path`, of the detector caper, know which of its program's sites have touched
+ * memory that several threads can reach in runs of other builds. */
+enum rh_status rh_earlier_adopt_escaped(struct rh_runs *runs, const char *path,
+                                        const struct rh_sidecar_site *sites, uint32_t site_count);
+
 /* Lets the store at `path`, if it has seen no execution yet, take over the pairs of functions that
  * runs of another build have often seen at the same time (racehive/control.h): those of the store
  * of the same detector that was last written. */

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "campaign/earlier.h"
+#include "hive/filtered.h"
 #include "hive/focus.h"
 #include "store/sidecar_analysis.h"
 
@@ -29,6 +30,12 @@ struct rh_process {
     struct rh_image_name named[RH_MAX_IMAGES]; /* as a library's store keeps them */
     struct rh_runs_pair_vec pairs;
 };
+
+/* Its runs show which sites touch memory that others reach. */
+static bool is_filter(const struct rh_process *p)
+{
+    return strcmp(p->options.detector, "caper") == 0;
+}
 
 /* --- opening --- */
 
@@ -72,8 +79,15 @@ static enum rh_status open_rest(const struct rh_process *p, struct rh_process_im
     if (status == RH_OK && !p->options.store)
         status =
             rh_earlier_adopt_met(image->runs, image->store_path, image->sites, image->site_count);
+    if (status == RH_OK && is_filter(p) && !p->options.store)
+        status = rh_earlier_adopt_escaped(image->runs, image->store_path, image->sites,
+                                          image->site_count);
+    struct rh_pool_options pool = p->options.pool;
+    if (status == RH_OK && !is_filter(p))
+        status = rh_filtered_choose(image->build_id, image == p->images ? p->options.from : NULL,
+                                    &image->escaped, &pool);
     if (status == RH_OK)
-        status = rh_pool_open(image->sidecar, image->runs, &p->options.pool, &image->pool);
+        status = rh_pool_open(image->sidecar, image->runs, &pool, &image->pool);
     if (status != RH_OK)
         return status;
     rh_pool_count(image->pool, &counts);
@@ -107,6 +121,7 @@ static void release_image(struct rh_process_image *image)
         rh_runs_close(image->runs);
     if (image->sidecar)
         rh_sidecar_close(image->sidecar);
+    rh_bitset_release(&image->escaped);
     image->pool = NULL;
     image->runs = NULL;
     image->sidecar = NULL;
@@ -307,11 +322,13 @@ enum rh_status rh_process_describe(struct rh_process *p, uint64_t chance,
         p->told[i] = (struct rh_execution_image){image->build_id, image->site_count,
                                                  has_room ? own.wishes : NULL};
         used += own.count;
-        if (i > 0 && has_room)
+        if (is_filter(p) && has_room)
+            status = rh_filtered_spare(image->runs, own.wishes, own.count);
+        else if (i > 0 && has_room)
             status = rh_focus_wish(image->runs, chance, &own, 1);
     }
     list_by_number(p, by_number);
-    if (status == RH_OK)
+    if (status == RH_OK && !is_filter(p))
         status = rh_focus_wish(p->images[0].runs, chance, by_number, RH_RUNS_LIBRARIES + 1);
     *images = p->told;
     *count = p->count;
@@ -505,6 +522,9 @@ static void name_prints(const struct rh_process_image *image, const struct rh_ex
         it->prints[0] = image->sites[first].fingerprint;
         it->prints[1] = image->sites[second].fingerprint;
     }
+    rh_vec_each (struct rh_runs_escaped, it, &part->escaped)
+        if (it->site < image->site_count)
+            it->print = image->sites[it->site].fingerprint;
 }
 
 /* What one store keeps of a run, which it has entered before. */
@@ -512,8 +532,8 @@ static enum rh_status keep_part(struct rh_process_image *image, uint64_t run,
                                 const struct rh_assignment *a, const struct rh_execution_part *part,
                                 const struct rh_runs_end *end)
 {
-    const struct rh_runs_sights sights = {part->met.data, part->met.len, part->ran.data,
-                                          part->ran.len};
+    const struct rh_runs_sights sights = {part->met.data, part->met.len,      part->ran.data,
+                                          part->ran.len,  part->escaped.data, part->escaped.len};
     enum rh_status status = RH_OK;
     name_prints(image, part);
     if (part->found.len > 0)

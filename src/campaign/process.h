@@ -24,7 +24,9 @@ struct rh_process_options {
     const char *store;   /* path of the program's store; libraries have theirs beside it. NULL: all
                             are in the data folder by build id */
     const char *symbols; /* the program's sidecar; NULL: it is looked for */
-    struct rh_pool_options pool;
+    const char *from;    /* a detector, or the path of a store of the program's: only the candidates
+                            that runs of it have kept; NULL: all, those first */
+    struct rh_pool_options pool; /* `escaped` is found here */
 };
 
 struct rh_process_image {
@@ -38,9 +40,10 @@ struct rh_process_image {
     struct rh_pool *pool;
     const struct rh_sidecar_site *sites;
     uint32_t site_count;
-    uint64_t candidates; /* of its own */
-    uint32_t number;     /* in the program's store; 0 is the program, and a library without */
-    bool is_expected;    /* the next run will load it, as far as earlier ones show */
+    struct rh_bitset escaped; /* sites that runs of caper have seen touch escaped memory */
+    uint64_t candidates;      /* of its own */
+    uint32_t number;          /* in the program's store; 0 is the program, and a library without */
+    bool is_expected;         /* the next run will load it, as far as earlier ones show */
 };
 
 struct rh_process;

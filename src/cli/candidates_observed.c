@@ -206,6 +206,24 @@ enum rh_status rh_observed_load(const struct rh_view *view, const char *store,
     return status;
 }
 
+/* --- what caper keeps --- */
+
+enum rh_status rh_escaped_load(const struct rh_view *view, const char *store,
+                               struct rh_bitset *sites)
+{
+    bool found = false;
+    const char *id = rh_sidecar_get_meta(view->sidecar, RH_SIDECAR_META_BUILD_ID);
+    if (!id)
+        return rh_fail(RH_ERR_INPUT, "%s has no build id, so runs cannot be kept", view->program);
+    enum rh_status status = rh_filtered_load(id, store, sites, &found);
+    if (status != RH_OK || found)
+        return status;
+    return rh_fail(RH_ERR_NOT_FOUND,
+                   "there are no runs of %s with caper yet: make some with 'racehive run "
+                   "--detector=caper'",
+                   view->program);
+}
+
 /* --- listing --- */
 
 void rh_view_count(const struct rh_view *view, struct rh_candidates_totals *totals)
@@ -213,14 +231,20 @@ void rh_view_count(const struct rh_view *view, struct rh_candidates_totals *tota
     rh_candidates_count(view->candidates, totals);
     if (view->observed)
         totals->wanted = view->observed->len;
+    else if (view->escaped)
+        totals->wanted = view->kept;
 }
 
 bool rh_view_next(const struct rh_view *view, uint64_t position, struct rh_candidate *candidate,
                   const struct rh_runs_met **met)
 {
     *met = NULL;
-    if (!view->observed)
-        return rh_candidates_next(view->candidates, candidate);
+    if (!view->observed) {
+        bool more = rh_candidates_next(view->candidates, candidate);
+        while (more && view->escaped && !rh_filtered_keeps(view->escaped, candidate))
+            more = rh_candidates_next(view->candidates, candidate);
+        return more;
+    }
     if (position >= view->observed->len)
         return false;
     *candidate = view->observed->data[position].candidate;

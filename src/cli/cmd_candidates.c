@@ -14,6 +14,7 @@ struct options {
     bool json;
     bool filters;
     bool observed;
+    bool escaped;
     const char *store;
     const char *symbols;
     const char *file;
@@ -59,8 +60,15 @@ static enum rh_status check_options(const struct options *options)
         return rh_fail(RH_ERR_USAGE,
                        "--observed cannot be used with %s (see 'racehive candidates --help')",
                        options->filters ? "--filters" : "--why-not");
-    if (options->store && !options->observed)
-        return rh_fail(RH_ERR_USAGE, "--store needs --observed: only runs are kept in a store");
+    if (options->escaped && (options->filters || options->why_not || options->observed))
+        return rh_fail(RH_ERR_USAGE,
+                       "--escaped cannot be used with %s (see 'racehive candidates --help')",
+                       options->filters   ? "--filters"
+                       : options->why_not ? "--why-not"
+                                          : "--observed");
+    if (options->store && !options->observed && !options->escaped)
+        return rh_fail(RH_ERR_USAGE,
+                       "--store needs --observed or --escaped: only runs are kept in a store");
     if (options->line && !options->file)
         return rh_fail(RH_ERR_USAGE, "--line needs --file=GLOB: a line of which file?");
     return RH_OK;
@@ -85,8 +93,23 @@ static enum rh_status print_view(const struct rh_view *view, const struct option
     return RH_OK;
 }
 
+static enum rh_status filter_escaped(struct rh_view *view, const char *store,
+                                     const struct rh_candidates_filter *filter,
+                                     struct rh_bitset *escaped)
+{
+    struct rh_candidate candidate;
+    const struct rh_runs_met *met;
+    enum rh_status status = rh_escaped_load(view, store, escaped);
+    view->escaped = escaped;
+    while (status == RH_OK && rh_view_next(view, view->kept, &candidate, &met))
+        view->kept++;
+    rh_candidates_restart(view->candidates, filter);
+    return status;
+}
+
 static enum rh_status open_view(struct rh_view *view, const char *path,
-                                const struct options *options, struct rh_observed_vec *observed)
+                                const struct options *options, struct rh_observed_vec *observed,
+                                struct rh_bitset *escaped)
 {
     enum rh_status status = rh_sidecar_open(path, &view->sidecar);
     if (status == RH_OK)
@@ -99,6 +122,8 @@ static enum rh_status open_view(struct rh_view *view, const char *path,
     struct rh_candidates_filter filter = {wants_site, &wish};
     bool filtered = options->file || options->function;
     status = rh_candidates_open(view->sidecar, filtered ? &filter : NULL, &view->candidates);
+    if (status == RH_OK && options->escaped)
+        status = filter_escaped(view, options->store, filtered ? &filter : NULL, escaped);
     if (status != RH_OK || !options->observed)
         return status;
     view->observed = observed;
@@ -111,15 +136,17 @@ static enum rh_status list_candidates(const char *path, const char *operand,
     struct rh_view view = {.limit = choose_limit(options), .coloured = rh_cli_coloured(stdout)};
     struct rh_observed_vec observed = RH_VEC_INIT;
     struct rh_images_libraries libraries = RH_VEC_INIT;
+    struct rh_bitset escaped = RH_BITSET_INIT;
     char *name = rh_path_basename(operand);
     view.program = name;
     view.path = operand;
     view.libraries = &libraries;
     rh_locations_init(&view.locations);
-    enum rh_status status = open_view(&view, path, options, &observed);
+    enum rh_status status = open_view(&view, path, options, &observed, &escaped);
     if (status == RH_OK)
         status = print_view(&view, options);
     rh_vec_free(&observed);
+    rh_bitset_release(&escaped);
     rh_images_close(&libraries);
     if (view.candidates)
         rh_candidates_close(view.candidates);
@@ -153,8 +180,11 @@ enum rh_status rh_cmd_candidates(int argc, char **argv)
         RH_OPTION_FLAG("json", &options.json, "print JSON; all candidates unless --limit is given"),
         RH_OPTION_FLAG("observed", &options.observed,
                        "only pairs that runs have shown to meet, most interesting first"),
+        RH_OPTION_FLAG("escaped", &options.escaped,
+                       "only those that may race as far as runs of the detector caper have seen"),
         RH_OPTION_STRING("store", &options.store, "PATH",
-                         "with --observed: the runs in PATH (default: of all detectors)"),
+                         "with --observed: the runs in PATH (default: of all detectors); "
+                         "with --escaped: those of caper"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
                          "read the candidates from FILE, the program's .racehive file"),
         RH_OPTION_STRING("file", &options.file, "GLOB",

@@ -3,6 +3,7 @@
 #ifndef RH_CLI_CMD_CANDIDATES_H
 #define RH_CLI_CMD_CANDIDATES_H
 
+#include "hive/filtered.h"
 #include "report/images.h"
 #include "report/locations.h"
 #include "store/candidates.h"
@@ -21,7 +22,9 @@ struct rh_view {
     struct rh_sidecar *sidecar;
     struct rh_candidates *candidates;
     const struct rh_observed_vec *observed; /* what to list; NULL: all candidates */
-    struct rh_images_libraries *libraries;  /* that observed pairs are of, too */
+    const struct rh_bitset *escaped; /* list only what this keeps (hive/filtered.h), or NULL */
+    uint64_t kept;                   /* how many that are */
+    struct rh_images_libraries *libraries; /* that observed pairs are of, too */
     struct rh_locations locations;
     const char *program; /* its name */
     const char *path;    /* as it was given */
@@ -35,6 +38,10 @@ struct rh_view {
 enum rh_status rh_observed_load(const struct rh_view *view, const char *store,
                                 const struct rh_candidates_filter *filter,
                                 struct rh_observed_vec *observed);
+
+/* The sites that runs of caper have seen to touch escaped memory. `store` as above. */
+enum rh_status rh_escaped_load(const struct rh_view *view, const char *store,
+                               struct rh_bitset *sites);
 
 /* How much there is to list of all; and what is listed at a position, counted from 0: call it for
  * one after the other. `*met` is NULL unless only observed pairs are listed. */

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/results.h"
 #include "cli/suppressions.h"
+#include "hive/filtered.h"
 #include "racehive/detectors.h"
 #include "report/images.h"
 #include "report/report.h"
@@ -38,7 +39,7 @@ struct options {
     uint64_t exitcode;
     bool show_output;
     bool ask;
-    const char *store, *json, *symbols, *hive, *image;
+    const char *store, *json, *symbols, *from, *hive, *image;
     struct rh_cli_suppressions suppressions;
 };
 
@@ -96,6 +97,7 @@ static const struct method {
     bool has_tasks, has_verdicts;
 } methods[] = {
     [RH_WORK_MEET] = {RH_POOL_ORDER, 0, false, false},
+    [RH_WORK_FILTER] = {RH_POOL_ORDER, 0, false, false},
     [RH_WORK_FIND] = {RH_POOL_ORDER, 0, false, true},
     [RH_WORK_VALIDATE] = {RH_POOL_VALIDATE, 31, true, true},
     [RH_WORK_COLLIDE] = {RH_POOL_COLLIDE, 0, true, true},
@@ -120,6 +122,15 @@ static enum rh_status check_options(const struct options *o)
     if (o->hive)
         return rh_fail(RH_ERR_USAGE, "--hive is not part of this version (racehive %s)",
                        RH_VERSION);
+    if (o->from && !method_of(o)->has_tasks)
+        return rh_fail(RH_ERR_USAGE,
+                       "--from does not go with the detector %s, which works on all candidates at "
+                       "once",
+                       o->detector);
+    if (o->from && strcmp(o->from, "caper") != 0 && !strchr(o->from, '/') &&
+        access(o->from, R_OK) != 0)
+        return rh_fail(RH_ERR_USAGE, "--from is caper or the path of a store of its runs, not '%s'",
+                       o->from);
     if (o->runs && o->users)
         return rh_fail(RH_ERR_USAGE, "--runs and --users do not go together (see 'racehive run "
                                      "--help')");
@@ -241,6 +252,7 @@ static enum rh_status open_session(struct session *s, const char *operand)
         .detector = o->detector,
         .store = o->store,
         .symbols = o->symbols,
+        .from = o->from,
         .pool = choose_tasks(o),
     };
     enum rh_status status = rh_process_open(s->program, &options, &s->process);
@@ -274,6 +286,38 @@ static bool has_true_race(const struct rh_report *report)
         if (report->candidates.data[i].verdict == RH_VERDICT_TRUE_RACE)
             return true;
     return false;
+}
+
+/* What the filter has left. */
+static enum rh_status show_filtered(const struct session *s)
+{
+    struct rh_candidates *candidates;
+    struct rh_candidates_totals totals;
+    struct rh_bitset sites = RH_BITSET_INIT;
+    uint64_t runs;
+    const struct rh_process_image *image = subject_of(s);
+    enum rh_status status = rh_runs_count(image->runs, &runs);
+    if (status == RH_OK)
+        status = rh_filtered_sites(image->runs, &sites);
+    if (status == RH_OK)
+        status = rh_candidates_open(image->sidecar, NULL, &candidates);
+    if (status == RH_OK) {
+        uint64_t kept = rh_filtered_count(candidates, &sites);
+        rh_candidates_count(candidates, &totals);
+        rh_candidates_close(candidates);
+        rh_table_print_text(image->name, RH_COLOUR_BOLD, stdout, rh_cli_coloured(stdout));
+        printf(": %" PRIu64 " of %" PRIu64 " candidates may race as far as %" PRIu64
+               " %s seen: both sites touched memory that several threads can reach\n"
+               "%" PRIu64 " candidates are left out, %zu of %" PRIu64
+               " sites touched such memory\n",
+               kept, totals.candidates, runs, rh_table_choose(runs, "run has", "runs have"),
+               totals.candidates - kept, rh_bitset_count(&sites), totals.sites);
+        printf("\nWhich may race: racehive candidates --escaped %s%s%s%s\n",
+               s->options->store ? "--store=" : "", s->options->store ? s->options->store : "",
+               s->options->store ? " " : "", s->program);
+    }
+    rh_bitset_release(&sites);
+    return status;
 }
 
 /* What a detector without verdicts has to say. */
@@ -332,6 +376,8 @@ static enum rh_status report(struct session *s, bool *raced)
             rh_report_keep_true_races(&made);
         if (method_of(s->options)->has_verdicts)
             rh_report_print_summary(&made, stdout, rh_cli_coloured(stdout));
+        else if (find_detector(s->options->detector)->work == RH_WORK_FILTER)
+            status = show_filtered(s);
         else
             status = show_met(s);
         rh_cli_show_unused(&s->suppressions);
@@ -496,6 +542,7 @@ enum rh_status rh_cmd_run(int argc, char **argv)
                        "after an interrupted single run, ask whether the program misbehaved"),
         RH_OPTION_UINT("seed", &options.seed, "N", "seed of the random choices"),
         RH_CLI_SUPPRESSIONS(&options.suppressions),
+        RH_OPTION_STRING("from", &options.from, "caper|PATH", "only candidates that caper kept"),
         RH_OPTION_STRING("symbols", &options.symbols, "FILE",
                          "read the candidates from FILE, the program's .racehive file"),
         RH_OPTION_STRING("image", &options.image, "LIBRARY",

@@ -11,6 +11,7 @@
 #include "base/elf.h"
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/ticker.h"
 #include "driver/child.h"
 #include "driver/inputs.h"
@@ -90,6 +91,7 @@ static void add_instrument_words(struct attempt *attempt, struct rh_wordlist *ar
     rh_vec_push(argv, rh_arena_printf(arena, "--profile=%s", rh_settings_profile(&link->settings)));
     rh_vec_push(argv, rh_arena_printf(arena, "--keys=%s", link->settings.keys));
     rh_vec_push(argv, rh_arena_printf(arena, "--sites=%s", link->settings.sites));
+    rh_vec_push(argv, rh_arena_printf(arena, "--escape=%s", link->settings.escape));
     if (link->settings.analysis_seconds)
         rh_vec_push(
             argv, rh_arena_printf(arena, "--analysis-seconds=%s", link->settings.analysis_seconds));
@@ -159,7 +161,7 @@ static enum rh_status await_object(struct attempt *attempt)
     return end != RH_OK ? end : rh_fail(RH_ERR_INPUT, "racehive-instrument made no object");
 }
 
-static enum rh_status instrument(struct attempt *attempt)
+static enum rh_status instrument_once(struct attempt *attempt)
 {
     struct rh_wordlist argv = RH_VEC_INIT;
     add_instrument_words(attempt, &argv);
@@ -167,6 +169,26 @@ static enum rh_status instrument(struct attempt *attempt)
     enum rh_status status = rh_child_start(&attempt->instrument, &argv, RH_CHILD_TALK);
     rh_vec_free(&argv);
     return status == RH_OK ? await_object(attempt) : status;
+}
+
+/* What has gone wrong may lie in the keys of pointer stores, which caper alone needs. */
+static enum rh_status instrument(struct attempt *attempt)
+{
+    struct rh_link *link = attempt->link;
+    enum rh_status status = instrument_once(attempt);
+    if (status == RH_OK || strcmp(link->settings.escape, "off") == 0)
+        return status;
+    char *why = rh_strdup(rh_error_text());
+    link->settings.escape = "off";
+    if (instrument_once(attempt) == RH_OK) {
+        rh_log_warn("%s: pointer stores have no keys, so caper cannot run on it (%s)",
+                    link->ld.output, why);
+        status = RH_OK;
+    } else {
+        status = rh_fail(status, "%s", why);
+    }
+    free(why);
+    return status;
 }
 
 static enum rh_status link_final(struct attempt *attempt)

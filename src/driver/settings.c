@@ -65,6 +65,14 @@ static enum rh_status set_sites(struct rh_settings *settings, const char *value)
     return RH_OK;
 }
 
+static enum rh_status set_escape(struct rh_settings *settings, const char *value)
+{
+    if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
+        return rh_fail(RH_ERR_USAGE, "escape is on or off, not '%s'", value);
+    settings->escape = value;
+    return RH_OK;
+}
+
 static enum rh_status set_analysis_seconds(struct rh_settings *settings, const char *value)
 {
     size_t digits = strspn(value, "0123456789");
@@ -120,6 +128,11 @@ static const char *get_sites(const struct rh_settings *settings)
     return settings->sites;
 }
 
+static const char *get_escape(const struct rh_settings *settings)
+{
+    return settings->escape;
+}
+
 static const char *get_analysis_seconds(const struct rh_settings *settings)
 {
     return settings->analysis_seconds;
@@ -161,6 +174,8 @@ static const struct setting table[] = {
      "patch (code patched at run time, the default), flag (a tested byte), none (to compare with)"},
     {"sites", "RACEHIVE_SITES", "WHICH", set_sites, get_sites,
      "candidates (keys where a race is possible, the default), all (no analysis, keys everywhere)"},
+    {"escape", "RACEHIVE_ESCAPE", "on|off", set_escape, get_escape,
+     "whether pointer stores have keys, too, which the detector caper needs (on)"},
     {"analysis-seconds", "RACEHIVE_ANALYSIS_SECONDS", "N", set_analysis_seconds,
      get_analysis_seconds,
      "processor time that the search for candidates may take (600); half of it for all detail"},
@@ -181,7 +196,7 @@ bool rh_settings_owns(const char *word)
 enum rh_status rh_settings_read_environment(struct rh_settings *settings)
 {
     *settings = (struct rh_settings){
-        .profile = RH_PROFILE_PRODUCTION, .keys = "patch", .sites = "candidates"};
+        .profile = RH_PROFILE_PRODUCTION, .keys = "patch", .sites = "candidates", .escape = "on"};
     for (size_t i = 0; i < TABLE_COUNT; i++) {
         const char *value = table[i].variable ? getenv(table[i].variable) : NULL;
         if (!value || !*value)

@@ -36,6 +36,7 @@ struct entry {
     uint32_t users;     /* who have it as their own */
     uint32_t in_flight; /* runs under way that validate it */
     bool same;          /* its two sites are one: it has only one order */
+    bool is_kept;       /* caper has seen both touch escaped memory */
     enum sight sight;
     struct rh_tally tally;
     uint64_t executions[2];
@@ -114,15 +115,24 @@ static enum rh_status load_state(struct rh_pool *pool, struct entry *e)
     return RH_OK;
 }
 
+/* As far as caper has told. */
+static bool is_kept(const struct rh_pool *pool, const struct rh_runs_candidate *c)
+{
+    const struct rh_bitset *escaped = pool->options.escaped;
+    return escaped && rh_bitset_test(escaped, c->first) && rh_bitset_test(escaped, c->second);
+}
+
 /* Several pairs of sites may have one id, copies of the same source: each is its own candidate
  * here, but the store counts them together, so only the first is asked about. */
 static enum rh_status add_entry(struct rh_pool *pool, const struct rh_runs_candidate *c,
                                 uint32_t score)
 {
-    if (rh_map_has(&pool->by_id, c->id))
+    bool kept = is_kept(pool, c);
+    if (rh_map_has(&pool->by_id, c->id) || (pool->options.only_escaped && !kept))
         return RH_OK;
     rh_map_put(&pool->by_id, c->id, pool->entries.len);
-    struct entry e = {.candidate = *c, .score = score, .same = c->first == c->second};
+    struct entry e = {
+        .candidate = *c, .score = score, .same = c->first == c->second, .is_kept = kept};
     enum rh_status status = load_state(pool, &e);
     pool->open += !is_true_race(&e);
     rh_vec_push(&pool->entries, e);
@@ -305,16 +315,18 @@ static enum kind kind_of(const struct entry *e)
     return met ? MET : HIDDEN;
 }
 
-/* Less is sooner: fewest attempts, sites that run, best score. A candidate that met without a
- * common lock has twice the attempts of others before it comes behind them, a suspect four times.
+/* Less is sooner: fewest attempts, those that caper keeps, sites that run, best score. A candidate
+ * that met without a common lock has twice the attempts of others before it comes behind them, a
+ * suspect four times.
  */
 static uint64_t urgency(struct rh_pool *pool, const struct entry *e)
 {
     bool is_suspect = e->sight == SUSPECT || e->tally.suspected;
     uint64_t attempts =
         is_true_race(e) ? e->explored : e->attempts >> (is_suspect ? 2 : e->sight == MET_BARE);
-    return attempts << 32 | (uint64_t)(look_at(pool, e) == SLEEP) << 31 |
-           (uint64_t)(RH_SCORE_MAX - e->score) << 16 | (rh_random(&pool->random) & 0xffff);
+    return attempts << 33 | (uint64_t)!e->is_kept << 32 |
+           (uint64_t)(look_at(pool, e) == SLEEP) << 31 | (uint64_t)(RH_SCORE_MAX - e->score) << 16 |
+           (rh_random(&pool->random) & 0xffff);
 }
 
 /* A true race is tried a few times more, steered to both orders, to see whether it makes the

@@ -28,6 +28,7 @@
 #ifndef RH_HIVE_POOL_H
 #define RH_HIVE_POOL_H
 
+#include "base/bitset.h"
 #include "store/candidates.h"
 #include "store/runs.h"
 
@@ -46,6 +47,10 @@ struct rh_pool_options {
     uint32_t long_pause_us; /* of RH_POOL_COLLIDE; 0: all are of the detector's own length */
     bool steers;
     uint64_t seed;
+    /* The sites that caper has seen touch escaped memory (filtered.h): candidates of two of them
+     * come first, or with `only_escaped` alone. NULL: not known. Must stay as long as the pool. */
+    const struct rh_bitset *escaped;
+    bool only_escaped;
 };
 
 struct rh_pool;

@@ -33,6 +33,7 @@ struct inserter {
     struct rh_keys_result *result;
     uint32_t first;             /* key of the current function */
     struct rh_twin *twin;       /* its twin; NULL if it has none */
+    RH_VEC(uint32_t) late;      /* keys in what both bodies share, which use a value of either */
     RH_VEC(uint64_t) functions; /* fingerprints of those that have numbers */
     struct rh_strbuf text;
 };
@@ -77,7 +78,8 @@ static void add_place(struct inserter *in, uint32_t key, const struct rh_functio
 }
 
 /* A stub's code: see runtime/arch/x86_64/thunk.S for what it leaves on the stack. */
-static void add_hook_call(struct inserter *in, uint32_t key, enum address_form form, bool sized)
+static void add_hook_call(struct inserter *in, uint32_t key, enum address_form form,
+                          const char *size)
 {
     static const char *const addresses[] = {
         [ADDRESS_MEMORY] = "leaq $0,%rdi",
@@ -95,7 +97,7 @@ static void add_hook_call(struct inserter *in, uint32_t key, enum address_form f
                    "\tpopq %%rdi\n"
                    "\tleaq 144(%%rsp),%%rsp\n"
                    "\tjmp .Lrh_back${:uid}\n",
-                   key, sized ? "$1" : "$$0", addresses[form]);
+                   key, size ? size : "$$0", addresses[form]);
 }
 
 /* Each function has a cold section of its own, so that the linker can drop both together. */
@@ -109,12 +111,13 @@ static void end_cold(struct inserter *in)
     rh_strbuf_add(&in->text, "\t.popsection\n");
 }
 
+/* `size`: the operand that is the frame's size, or NULL. */
 static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum address_form form,
-                     bool sized)
+                     const char *size)
 {
     begin_cold(in, fn);
     rh_strbuf_add(&in->text, ".Lrh_stub${:uid}:\n");
-    add_hook_call(in, key, form, sized);
+    add_hook_call(in, key, form, size);
     end_cold(in);
 }
 
@@ -159,7 +162,7 @@ static void add_check(struct inserter *in, uint32_t number, enum address_form fo
     rh_check_add(&in->text, site, form == ADDRESS_MEMORY ? "leaq $0,%r9" : "movq $0,%r9",
                  ".Lrh_stub${:uid}", in->facts->has_runtime);
     rh_strbuf_add(&in->text, ".Lrh_back${:uid}:\n");
-    add_stub(in, number, key->fn->id, ADDRESS_CHECKED, false);
+    add_stub(in, number, key->fn->id, ADDRESS_CHECKED, NULL);
 }
 
 /* Puts a key into the twin, or into the plain body if that is NULL. */
@@ -197,27 +200,83 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number, const str
         add_check(in, number, form);
     } else {
         add_switch(in, ".Lrh_stub${:uid}");
-        add_stub(in, number, key->fn->id, form, sized);
+        add_stub(in, number, key->fn->id, form, sized ? "$1" : NULL);
         add_place(in, number, key->fn);
     }
     return rh_rewrite_insert_asm(in->module, handle_in(twin, site->inst), key->kind == RH_KEY_AFTER,
                                  rh_strbuf_text(&in->text), text, operands, count);
 }
 
+/* The same for one that tells of a pointer store. */
+static enum rh_status insert_store(struct inserter *in, uint32_t number, const struct rh_twin *twin)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    const struct rh_store *store = key->store;
+    enum address_form form = choose_form(store->address);
+    struct rh_asm_operand operands[2] = {{0}};
+    uint32_t count = 0;
+    if (form == ADDRESS_MEMORY && store->after)
+        form = ADDRESS_REGISTER; /* the block is the call's result */
+    if (form != ADDRESS_NONE)
+        operands[count++] = (struct rh_asm_operand){
+            .value = store->address,
+            .handle = handle_in(twin, store->address),
+            .is_memory = form == ADDRESS_MEMORY,
+        };
+    if (store->value)
+        operands[count++] = (struct rh_asm_operand){
+            .value = store->value,
+            .handle = store->inst->op == RH_OP_RET
+                          ? rh_rewrite_operand(handle_in(twin, store->inst), 0)
+                          : handle_in(twin, store->value),
+            .is_word = true,
+            .lane = store->lane,
+            .lanes = store->lanes,
+            .times = store->times ? handle_in(twin, store->times) : NULL,
+        };
+    static const char *const constraints[] = {
+        [ADDRESS_MEMORY] = "*m,",
+        [ADDRESS_REGISTER] = "r,",
+        [ADDRESS_NONE] = "",
+    };
+    char text[96];
+    snprintf(text, sizeof text, "%s%s" CLOBBERS, constraints[form], store->value ? "r," : "");
+    rh_strbuf_reset(&in->text);
+    add_switch(in, ".Lrh_stub${:uid}");
+    add_stub(in, number, key->fn->id, form,
+             store->value ? (form == ADDRESS_NONE ? "$0" : "$1") : NULL);
+    add_place(in, number, key->fn);
+    return rh_rewrite_insert_asm(in->module, handle_in(twin, store->place), store->after,
+                                 rh_strbuf_text(&in->text), text, operands, count);
+}
+
+static enum rh_status insert_anywhere(struct inserter *in, uint32_t number,
+                                      const struct rh_twin *twin)
+{
+    return in->sites->keys.data[number].store ? insert_store(in, number, twin)
+                                              : insert_key(in, number, twin);
+}
+
 /* A key that needs no gate stands in both bodies. */
 static enum rh_status insert_site_key(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
-    const struct rh_site *site = &in->sites->sites.data[key->first_site];
-    bool in_twin = in->twin && rh_twin_of(in->twin, site->inst);
+    const struct rh_value *inst =
+        key->store ? key->store->place : in->sites->sites.data[key->first_site].inst;
+    bool in_twin = in->twin && rh_twin_of(in->twin, inst);
     enum rh_status status = RH_OK;
+    if (in->twin && !in_twin && key->store) {
+        rh_vec_push(&in->late, number);
+        return RH_OK;
+    }
     if (!in_twin || key->gate == RH_NO_GATE)
-        status = insert_key(in, number, NULL);
+        status = insert_anywhere(in, number, NULL);
     if (in_twin && status == RH_OK)
-        status = insert_key(in, number, in->twin);
+        status = insert_anywhere(in, number, in->twin);
     if (status != RH_ERR_UNSUPPORTED)
         return status;
     in->result->keys_refused++;
+    in->result->stores_refused += key->store != NULL;
     return RH_OK;
 }
 
@@ -278,6 +337,9 @@ static enum rh_status finish_function(struct inserter *in, uint32_t end)
     }
     rh_rewrite_twin_finish(in->twin);
     in->twin = NULL;
+    for (size_t i = 0; i < in->late.len && status == RH_OK; i++)
+        status = insert_site_key(in, in->late.data[i]);
+    in->late.len = 0;
     for (uint32_t k = in->first + 1; k < gates; k++) {
         if (status == RH_OK)
             status = insert_loop_gate(in, k, blocks[k - in->first], end);
@@ -313,7 +375,7 @@ static enum rh_status insert_entry(struct inserter *in, uint32_t gate)
     add_switch(in, ".Lrh_ask${:uid}");
     begin_cold(in, fn->id);
     rh_entry_add(&in->text, (uint32_t)in->functions.len, in->facts->has_runtime);
-    add_hook_call(in, gate, ADDRESS_NONE, false);
+    add_hook_call(in, gate, ADDRESS_NONE, NULL);
     end_cold(in);
     add_place(in, gate | RH_PLACE_ENTRY, fn);
     return rh_rewrite_insert_asm(in->module, rh_twin_entry(in->twin), false,
@@ -347,9 +409,12 @@ static void fill_record(struct inserter *in, uint32_t number)
 {
     const struct rh_key *key = &in->sites->keys.data[number];
     in->result->records[number] = (struct rh_key_record){
-        .first_site = key->kind == RH_KEY_GATE ? (uint32_t)in->functions.len : key->first_site,
+        .first_site = key->kind == RH_KEY_GATE ? (uint32_t)in->functions.len
+                      : key->store             ? key->store->bytes
+                                               : key->first_site,
         .site_count = (uint16_t)key->site_count,
         .kind = key->kind,
+        .escape = key->store ? key->store->kind | (key->store->is_racy ? RH_ESCAPE_RACY : 0) : 0,
         .gate = in->twin ? key->gate : RH_NO_GATE,
     };
 }
@@ -430,6 +495,7 @@ enum rh_status rh_keys_insert(struct rh_module *m, const struct rh_sites *sites,
     enum rh_status status = insert_all(&in);
     rh_strbuf_release(&in.text);
     rh_vec_free(&in.functions);
+    rh_vec_free(&in.late);
     return status;
 }
 

@@ -26,6 +26,7 @@ struct rh_keys_result {
     uint32_t functions_twinned;
     uint32_t functions_refused; /* planned, but not of a form that can be copied: keyed in place */
     uint32_t keys_refused;      /* no assembly can stand there; the sites have no place */
+    uint32_t stores_refused;    /* of these, the ones of pointer stores */
 };
 
 /* What else the image tells the runtime. */

@@ -27,6 +27,7 @@ struct group {
 
 struct collector {
     const struct rh_accesses *accesses;
+    const struct rh_stores *stores; /* or NULL */
     struct rh_sites *out;
     struct rh_expr *expr;
     struct rh_function *fn;
@@ -224,6 +225,20 @@ static void add_access(struct collector *c, const struct rh_access *a)
     rh_vec_push(&group->members, member);
 }
 
+static void add_stores(struct collector *c, const struct rh_value *inst)
+{
+    uint32_t count = 0;
+    const struct rh_store *stores = c->stores ? rh_stores_of(c->stores, inst, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rh_key key = {.kind = RH_KEY_ESCAPE,
+                                   .first_site = (uint32_t)c->out->sites.len,
+                                   .gate = RH_NO_GATE,
+                                   .fn = c->fn,
+                                   .store = &stores[i]};
+        rh_vec_push(&c->out->keys, key);
+    }
+}
+
 static void collect_block(struct collector *c, struct rh_block *block)
 {
     for (struct rh_value *inst = block->first; inst; inst = inst->next) {
@@ -234,17 +249,25 @@ static void collect_block(struct collector *c, struct rh_block *block)
         for (uint32_t i = 0; i < n; i++)
             if (rh_access_is_site(&found[i]))
                 add_access(c, &found[i]);
+        add_stores(c, inst);
     }
     close_groups(c);
 }
 
 /* --- gates --- */
 
+const struct rh_block *rh_key_block(const struct rh_sites *s, const struct rh_key *key)
+{
+    return key->store ? key->store->place->block : s->sites.data[key->first_site].inst->block;
+}
+
 struct loop_list RH_VEC_BODY(const struct rh_loop *);
 
 /* Keys of atomics and fences need no gate: they stand in both bodies. */
 static bool needs_gate(const struct collector *c, const struct rh_key *key)
 {
+    if (key->store)
+        return true;
     const struct rh_site *site = &c->out->sites.data[key->first_site];
     return !rh_access_is_atomic(&c->accesses->all.data[site->access]);
 }
@@ -274,8 +297,7 @@ static void find_tight_loops(const struct collector *c, size_t first, struct loo
     bool elsewhere = false;
     for (size_t k = first + 1; k < c->out->keys.len; k++) {
         const struct rh_key *key = &c->out->keys.data[k];
-        const struct rh_site *site = &c->out->sites.data[key->first_site];
-        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, site->inst->block);
+        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, rh_key_block(c->out, key));
         if (key->gate != first || (loop && numbers[loop->id]))
             continue;
         elsewhere |= !loop || !rh_gates_is_tight(loop);
@@ -319,8 +341,7 @@ static void add_loop_gates(struct collector *c, size_t first)
     for (size_t i = 0; i < loops.len; i++)
         gates[i] = make_loop_gate(c, first, loops.data[i]);
     for (size_t k = 0; k < count; k++) {
-        const struct rh_block *block = s->sites.data[keys[k].first_site].inst->block;
-        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, block);
+        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, rh_key_block(s, &keys[k]));
         if (keys[k].gate == first && loop && numbers[loop->id])
             keys[k].gate = (uint32_t)first + numbers[loop->id];
     }
@@ -338,7 +359,7 @@ static void plan_twin(struct collector *c, size_t first)
     for (size_t k = first; k < c->out->keys.len; k++) {
         const struct rh_key *key = &c->out->keys.data[k];
         if (needs_gate(c, key))
-            rh_vec_push(&keyed, c->out->sites.data[key->first_site].inst->block);
+            rh_vec_push(&keyed, (struct rh_block *)(uintptr_t)rh_key_block(c->out, key));
     }
     gate.blocks = rh_arena_alloc(&c->out->arena, c->fn->block_count * sizeof *gate.blocks);
     gate.block_count = rh_gates_plan(c->cfg, keyed.data, keyed.len, c->checked, gate.blocks);
@@ -394,23 +415,30 @@ static void add_unkeyed(struct collector *c)
         add_site(c, *a, RH_NO_KEY, 0);
 }
 
-static bool function_has_sites(const struct rh_accesses *a, const struct rh_function *fn)
+static bool has_keys(const struct collector *c, const struct rh_function *fn)
 {
+    const struct rh_accesses *a = c->accesses;
+    if (c->stores && rh_stores_has(c->stores, fn))
+        return true;
     for (uint32_t i = a->first_of[fn->id]; i < a->first_of[fn->id + 1]; i++)
         if (rh_access_is_site(&a->all.data[i]))
             return true;
     return false;
 }
 
-void rh_sites_collect(const struct rh_accesses *accesses, bool checked, struct rh_sites *out)
+void rh_sites_collect(const struct rh_accesses *accesses, const struct rh_stores *stores,
+                      bool checked, struct rh_sites *out)
 {
     memset(out, 0, sizeof *out);
     rh_arena_init(&out->arena);
     struct rh_module *m = accesses->module;
-    struct collector c = {
-        .accesses = accesses, .out = out, .expr = rh_expr_index(m), .checked = checked};
+    struct collector c = {.accesses = accesses,
+                          .stores = stores,
+                          .out = out,
+                          .expr = rh_expr_index(m),
+                          .checked = checked};
     for (uint32_t f = 0; f < rh_ir_function_count(m); f++)
-        if (function_has_sites(accesses, rh_ir_function(m, f)))
+        if (has_keys(&c, rh_ir_function(m, f)))
             collect_function(&c, rh_ir_function(m, f));
     add_unkeyed(&c);
     part_equal_fingerprints(out);

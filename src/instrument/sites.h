@@ -15,6 +15,8 @@
  * says where they stand. Atomics and fences keep their keys in the plain body too: what orders
  * threads must be seen from the moment it is asked for, and not only from the next gate on, or a
  * race would be reported that is none.
+ *
+ * Where pointers are stored (stores.h) there are keys without sites.
  */
 #ifndef RH_INSTRUMENT_SITES_H
 #define RH_INSTRUMENT_SITES_H
@@ -22,6 +24,7 @@
 #include "analysis/access.h"
 #include "base/arena.h"
 #include "base/vec.h"
+#include "instrument/stores.h"
 #include "ir/graph/cfg.h"
 #include "ir/ir.h"
 #include "racehive/image.h"
@@ -47,6 +50,7 @@ struct rh_key {
                              the header first */
     struct rh_block **blocks;
     struct rh_function *fn;
+    const struct rh_store *store; /* of RH_KEY_ESCAPE, else NULL */
 };
 
 struct rh_sites {
@@ -57,8 +61,12 @@ struct rh_sites {
 };
 
 /* Collects the sites of every function and names them. `checked`: for the testing profile, in which
- * each site that needs one has a check of its own (checks.h), and all stand in twins. */
-void rh_sites_collect(const struct rh_accesses *accesses, bool checked, struct rh_sites *out);
+ * each site that needs one has a check of its own (checks.h), and all stand in twins. `stores` get
+ * keys, too, and must live as long as these; NULL: none. */
+void rh_sites_collect(const struct rh_accesses *accesses, const struct rh_stores *stores,
+                      bool checked, struct rh_sites *out);
 void rh_sites_release(struct rh_sites *s);
+/* Where the key stands: before or behind an instruction of this block. Not for gates. */
+const struct rh_block *rh_key_block(const struct rh_sites *s, const struct rh_key *key);
 
 #endif

@@ -35,7 +35,7 @@ static struct collected collect(const char *body)
         fail_msg("%s", rh_error_text());
     test_free(text);
     rh_accesses_collect(c.module, NULL, &c.accesses);
-    rh_sites_collect(&c.accesses, false, &c.sites);
+    rh_sites_collect(&c.accesses, NULL, false, &c.sites);
     return c;
 }
 

@@ -32,6 +32,8 @@ struct work {
     struct rh_analysis analysis;
     bool analysed;
     const char *starter; /* what can start threads unseen; NULL: nothing */
+    bool has_stores;     /* pointer stores have keys */
+    struct rh_stores stores;
     struct rh_sites sites;
     struct rh_rows rows;
     struct rh_keys_result result;
@@ -144,6 +146,24 @@ static void expose(struct work *w)
     rh_log_step("%" PRIu64 " more accesses may race with other images", count);
 }
 
+static bool has_sites(const struct work *w)
+{
+    rh_vec_each (const struct rh_access, a, &w->analysis.accesses.all)
+        if (rh_access_is_site(a))
+            return true;
+    return false;
+}
+
+/* Without candidates nobody asks what escapes, unless other images have some. */
+static void find_stores(struct work *w)
+{
+    if (!has_sites(w) && !meets_others(w))
+        return;
+    rh_stores_find(w->module, &w->analysis, w->analysed, &w->stores);
+    rh_log_step("%zu keys for pointer stores and allocations, %" PRIu64 " stores need none",
+                w->stores.all.len, w->stores.needless);
+}
+
 /* Which accesses are sites: those in a candidate, or, if nothing is to be proved, all that are not
  * plainly private. */
 static enum rh_status choose_sites(struct work *w)
@@ -168,7 +188,10 @@ static enum rh_status choose_sites(struct work *w)
     else
         return rh_fail(RH_ERR_USAGE, "sites are candidates or all, not '%s'", o->sites);
     expose(w);
-    rh_sites_collect(&w->analysis.accesses, is_testing(o), &w->sites);
+    w->has_stores = !is_testing(o) && strcmp(o->escape, "on") == 0;
+    if (w->has_stores)
+        find_stores(w);
+    rh_sites_collect(&w->analysis.accesses, &w->stores, is_testing(o), &w->sites);
     rh_rows_make(w->analysed ? &w->analysis : NULL, &w->sites, &w->rows);
     return RH_OK;
 }
@@ -209,7 +232,7 @@ static enum rh_status write_object(struct work *w)
     const struct rh_keys_facts facts = {
         .flags = (is_opaque ? RH_IMAGE_OPAQUE : 0) |
                  (rh_opaque_frees(w->module) ? RH_IMAGE_FREES : 0) |
-                 (is_testing(o) ? RH_IMAGE_CHECKS : 0),
+                 (is_testing(o) ? RH_IMAGE_CHECKS : 0) | (w->has_stores ? RH_IMAGE_ESCAPE : 0),
         .candidates = (const uint32_t(*)[2])best,
         .candidate_count = is_testing(o) ? 0 : rh_rows_best(&w->rows, best, BEST_CANDIDATES),
         .has_checks = is_testing(o),
@@ -334,6 +357,7 @@ enum rh_status rh_linkstep_instrument(const struct rh_linkstep *o)
     rh_keys_result_release(&w.result);
     rh_rows_release(&w.rows);
     rh_sites_release(&w.sites);
+    rh_stores_release(&w.stores);
     rh_analysis_release(&w.analysis);
     if (w.module)
         rh_ir_close(w.module);

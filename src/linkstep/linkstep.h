@@ -23,8 +23,8 @@
 enum { RH_ANALYSIS_SECONDS = 600 };
 
 struct rh_linkstep {
-    const char *input, *object, *sidecar, *program, *type, *profile, *keys, *sites, *cpu, *features,
-        *config;
+    const char *input, *object, *sidecar, *program, *type, *profile, *keys, *sites, *escape, *cpu,
+        *features, *config;
     uint64_t opt;
     uint64_t pic;
     uint64_t seconds; /* of processor time for the search */

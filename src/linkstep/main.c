@@ -61,6 +61,7 @@ int main(int argc, char **argv)
                                  .profile = "production",
                                  .keys = "patch",
                                  .sites = "candidates",
+                                 .escape = "on",
                                  .opt = 2,
                                  .seconds = RH_ANALYSIS_SECONDS}};
     struct rh_linkstep *step = &o.step;
@@ -73,6 +74,7 @@ int main(int argc, char **argv)
         RH_OPTION_STRING("profile", &step->profile, "production|testing", "keys, or checks"),
         RH_OPTION_STRING("keys", &step->keys, "patch|flag|none", "how keys are switched"),
         RH_OPTION_STRING("sites", &step->sites, "candidates|all", "which accesses get a key"),
+        RH_OPTION_STRING("escape", &step->escape, "on|off", "whether pointer stores get a key"),
         RH_OPTION_STRING("cpu", &step->cpu, "NAME", "processor to generate code for"),
         RH_OPTION_STRING("features", &step->features, "LIST",
                          "processor features, as LLVM names them"),

@@ -87,6 +87,10 @@
  *       number             integer   primary key, as in tasks
  *       runs               integer   in which it ran
  *       in_threads         integer   of these, the ones in which more than one thread ran it
+ *     escaped    sites that touched memory which several threads can reach (the detector caper)
+ *       number             integer   primary key, as in tasks
+ *       print              integer   the site's fingerprint, 64 bits
+ *       runs               integer   in which it did; 0: only runs of other builds have shown it
  *     adopted    one row
  *       until              integer   when stores of other builds and detectors were last looked at,
  *                                    in seconds since 1970
@@ -127,7 +131,7 @@
 #include <stddef.h>
 
 #define RH_RUNS_ID      0x52485254 /* "RHRT" */
-#define RH_RUNS_VERSION 10
+#define RH_RUNS_VERSION 11
 
 /* Findings that are kept for each candidate, order, proof and `proved`. */
 enum { RH_RUNS_KEPT = 4 };
@@ -225,12 +229,23 @@ struct rh_runs_ran {
     bool in_threads; /* in more than one */
 };
 
+/* A site that touched memory which several threads can reach, in so many runs; in none if only runs
+ * of other builds have shown it. */
+struct rh_runs_escaped {
+    uint32_t site;
+    uint64_t print; /* its fingerprint */
+    uint64_t runs;
+};
+struct rh_runs_escaped_vec RH_VEC_BODY(struct rh_runs_escaped);
+
 /* What a run showed of all sites. Each candidate and each site is there once at most. */
 struct rh_runs_sights {
     const struct rh_runs_meeting *met;
     size_t met_count;
     const struct rh_runs_ran *ran;
     size_t ran_count;
+    const struct rh_runs_escaped *escaped;
+    size_t escaped_count;
 };
 
 /* Enters a run with its tasks, and gives it a number. `user` is a number of the caller's. */
@@ -320,6 +335,12 @@ struct rh_runs_site_vec RH_VEC_BODY(struct rh_runs_site);
  * number, sites by number. */
 enum rh_status rh_runs_list_met(struct rh_runs *runs, struct rh_runs_met_vec *met);
 enum rh_status rh_runs_list_sites(struct rh_runs *runs, struct rh_runs_site_vec *sites);
+
+/* Likewise; also those that were adopted. */
+enum rh_status rh_runs_list_escaped(struct rh_runs *runs, struct rh_runs_escaped_vec *escaped);
+/* Takes over what runs of other builds have shown; known sites stay as they are. */
+enum rh_status rh_runs_adopt_escaped(struct rh_runs *runs, const struct rh_runs_escaped *escaped,
+                                     size_t count);
 
 struct rh_runs_met_totals {
     uint64_t pairs;

@@ -139,6 +139,9 @@ enum rh_runs_flag {
     X(ADD_SITE, "INSERT INTO sites VALUES (?, 1, ?) ON CONFLICT (number) DO UPDATE SET"            \
                 " runs = sites.runs + 1, in_threads = sites.in_threads + excluded.in_threads")     \
     X(SITES, "SELECT number, runs, in_threads FROM sites ORDER BY number")                         \
+    X(ADD_ESCAPED, "INSERT INTO escaped VALUES (?, ?, ?) ON CONFLICT (number) DO UPDATE SET"       \
+                   " runs = escaped.runs + excluded.runs")                                         \
+    X(ESCAPED, "SELECT number, print, runs FROM escaped ORDER BY number")                          \
     X(COUNT_EXECUTION, "UPDATE sampled SET executions = executions + 1")                           \
     X(EXECUTIONS, "SELECT executions FROM sampled")                                                \
     X(ADD_PAIR, "INSERT INTO pairs VALUES (?, ?, ?, ?, ?) ON CONFLICT (first, second) DO UPDATE"   \

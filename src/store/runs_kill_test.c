@@ -42,7 +42,8 @@ static void work_until_killed(const char *path, int out)
         const struct rh_runs_meeting met = {.candidate = {1, 3, 5},
                                             .counts = {[RH_MET_UNLOCKED] = 1}};
         const struct rh_runs_ran ran = {3, true};
-        const struct rh_runs_sights sights = {&met, 1, &ran, 1};
+        const struct rh_runs_sights sights = {
+            .met = &met, .met_count = 1, .ran = &ran, .ran_count = 1};
         uint64_t run;
         if (rh_runs_begin(runs, 1, tasks, 20, &run) != RH_OK ||
             rh_runs_complete(runs, run, &end, answers, 20, &race, 1, &sights) != RH_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What runs showed beside their tasks, summed over all completed ones: which pairs of sites met,
- * which sites ran, which pairs of functions ran at once, and which libraries took part. */
+ * which sites ran and which touched memory that several threads can reach, which pairs of functions
+ * ran at once, and which libraries took part. */
 #include "store/runs_internal.h"
 
 /* --- adding a run --- */
@@ -17,6 +18,24 @@ static enum rh_status add_meeting(struct rh_runs *runs, const struct rh_runs_mee
         rh_db_int((int64_t)met->prints[1]));
 }
 
+static enum rh_status add_escaped(struct rh_runs *runs, const struct rh_runs_escaped *escaped,
+                                  size_t count)
+{
+    enum rh_status status = RH_OK;
+    for (size_t i = 0; i < count && status == RH_OK; i++)
+        status = RH_RUNS_CHANGE(runs, ADD_ESCAPED, rh_db_int(escaped[i].site),
+                                rh_db_int((int64_t)escaped[i].print),
+                                rh_db_int((int64_t)escaped[i].runs));
+    return status;
+}
+
+enum rh_status rh_runs_adopt_escaped(struct rh_runs *runs, const struct rh_runs_escaped *escaped,
+                                     size_t count)
+{
+    enum rh_status status = rh_db_begin(runs->db, true);
+    return status == RH_OK ? rh_db_end(runs->db, add_escaped(runs, escaped, count)) : status;
+}
+
 enum rh_status rh_runs_add_sights(struct rh_runs *runs, const struct rh_runs_sights *sights)
 {
     enum rh_status status = RH_OK;
@@ -25,7 +44,7 @@ enum rh_status rh_runs_add_sights(struct rh_runs *runs, const struct rh_runs_sig
     for (size_t i = 0; i < sights->ran_count && status == RH_OK; i++)
         status = RH_RUNS_CHANGE(runs, ADD_SITE, rh_db_int(sights->ran[i].site),
                                 rh_db_int(sights->ran[i].in_threads));
-    return status;
+    return status == RH_OK ? add_escaped(runs, sights->escaped, sights->escaped_count) : status;
 }
 
 /* --- reading --- */
@@ -99,6 +118,31 @@ enum rh_status rh_runs_list_sites(struct rh_runs *runs, struct rh_runs_site_vec 
     while (status == RH_OK && more)
         status = take_next_site(row, list, from) ? rh_db_step(row, &more)
                                                  : rh_db_fail_damaged(runs->db, "sites");
+    rh_db_reset(row);
+    return status;
+}
+
+static bool take_next_escaped(const struct rh_db_statement *row, struct rh_runs_escaped_vec *list,
+                              size_t from)
+{
+    struct rh_runs_escaped escaped = {.print = (uint64_t)rh_db_column(row, 1).number};
+    if (!rh_db_take32(row, 0, RH_DB_LIMIT32, &escaped.site) ||
+        !rh_db_take(row, 2, RH_DB_LIMIT64, &escaped.runs) ||
+        (list->len > from && rh_vec_last(list).site >= escaped.site))
+        return false;
+    rh_vec_push(list, escaped);
+    return true;
+}
+
+enum rh_status rh_runs_list_escaped(struct rh_runs *runs, struct rh_runs_escaped_vec *list)
+{
+    struct rh_db_statement *row = runs->statements[RH_RUNS_ESCAPED];
+    size_t from = list->len;
+    bool more;
+    enum rh_status status = rh_db_step(row, &more);
+    while (status == RH_OK && more)
+        status = take_next_escaped(row, list, from) ? rh_db_step(row, &more)
+                                                    : rh_db_fail_damaged(runs->db, "escaped");
     rh_db_reset(row);
     return status;
 }

@@ -21,10 +21,12 @@ static void complete_two(struct rh_runs *runs)
         {{high, 8, 8}, {[RH_MET_UNORDERED] = 1, [RH_MET_UNLOCKED] = 1}, {88, 88}},
     };
     struct rh_runs_ran ran[] = {{3, false}, {1u << 17, true}};
-    complete_with(runs, &(struct rh_runs_sights){met, 2, ran, 2});
+    complete_with(runs,
+                  &(struct rh_runs_sights){.met = met, .met_count = 2, .ran = ran, .ran_count = 2});
     met[0].counts[RH_MET_UNLOCKED] = 2;
     ran[0].in_threads = true;
-    complete_with(runs, &(struct rh_runs_sights){met, 1, ran, 1});
+    complete_with(runs,
+                  &(struct rh_runs_sights){.met = met, .met_count = 1, .ran = ran, .ran_count = 1});
 }
 
 static void assert_met(const struct rh_runs_met *met, const struct rh_runs_met *expected)
@@ -146,7 +148,7 @@ static void a_store_without_them_gets_them(void **state)
     run_once(runs, low, &(struct rh_runs_answer){.outcome = RH_OUTCOME_NO_RACE});
     rh_runs_close(runs);
     run_sql(path, "DROP TABLE met; DROP TABLE sites; DROP TABLE libraries; DROP TABLE pairs;"
-                  "DROP TABLE sampled; DROP TABLE adopted;"
+                  "DROP TABLE sampled; DROP TABLE adopted; DROP TABLE escaped;"
                   "ALTER TABLE candidates DROP COLUMN with_primary;"
                   "ALTER TABLE candidates DROP COLUMN crashes_primary;"
                   "ALTER TABLE candidates DROP COLUMN hangs_primary;"
@@ -274,6 +276,30 @@ static void assert_until(struct rh_runs *runs, int64_t expected)
 }
 
 /* Runs are not counted for it, and nothing that was known is lost. */
+/* Each run adds what it saw; what other builds saw counts no runs. */
+static void sites_that_touched_escaped_memory_are_kept(void **state)
+{
+    char *path = rh_path_join(*state, "p.runs");
+    struct rh_runs *runs = open_store(path);
+    const struct rh_runs_escaped seen[] = {{3, 33, 1}, {9, UINT64_MAX, 1}};
+    const struct rh_runs_escaped adopted[] = {{3, 33, 0}, {5, 55, 0}};
+    complete_with(runs, &(struct rh_runs_sights){.escaped = seen, .escaped_count = 2});
+    complete_with(runs, &(struct rh_runs_sights){.escaped = seen, .escaped_count = 1});
+    assert_status(RH_OK, rh_runs_adopt_escaped(runs, adopted, 2));
+    struct rh_runs_escaped_vec list = RH_VEC_INIT;
+    assert_status(RH_OK, rh_runs_list_escaped(runs, &list));
+    assert_int_equal(list.len, 3);
+    assert_int_equal(list.data[0].site, 3);
+    assert_int_equal(list.data[0].print, 33);
+    assert_int_equal(list.data[0].runs, 2);
+    assert_int_equal(list.data[1].site, 5);
+    assert_int_equal(list.data[1].runs, 0);
+    assert_int_equal(list.data[2].print, UINT64_MAX);
+    rh_vec_free(&list);
+    rh_runs_close(runs);
+    free(path);
+}
+
 static void pairs_of_other_stores_are_adopted(void **state)
 {
     char *path = rh_path_join(*state, "p.runs");
@@ -409,6 +435,7 @@ int main(void)
         SCRATCH_TEST(there_is_an_end_of_libraries),
         SCRATCH_TEST(damage_is_told),
         cmocka_unit_test(what_a_build_has_seen_counts_for_more),
+        SCRATCH_TEST(sites_that_touched_escaped_memory_are_kept),
         SCRATCH_TEST(pairs_of_other_stores_are_adopted),
         SCRATCH_TEST(frequent_pairs),
         SCRATCH_TEST(pairs_of_one_execution),

@@ -225,6 +225,11 @@ static const char elsewhere_columns[] =
     "CREATE TABLE adopted (until {number});"
     "INSERT INTO adopted VALUES (0);";
 
+/* --- version 11: sites that touched memory which several threads can reach --- */
+
+static const char escaped_table[] =
+    "CREATE TABLE escaped (number {id}, print {number}, runs {number});";
+
 /* --- all versions --- */
 
 static const struct rh_db_migration steps[] = {
@@ -232,7 +237,7 @@ static const struct rh_db_migration steps[] = {
     {.define = loss_tables},       {.define = sight_tables},
     {.define = end_columns},       {.define = hint_column},
     {.define = library_table},     {.define = pair_tables},
-    {.define = elsewhere_columns},
+    {.define = elsewhere_columns}, {.define = escaped_table},
 };
 
 enum { STEP_COUNT = sizeof steps / sizeof steps[0], OLDEST = 2 };

@@ -83,6 +83,31 @@ static void mark_operands(LLVMContextRef context, LLVMValueRef call,
     }
 }
 
+static bool has_pointers(LLVMTypeRef type)
+{
+    if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
+        type = LLVMGetElementType(type);
+    return LLVMGetTypeKind(type) == LLVMPointerTypeKind;
+}
+
+static LLVMValueRef build_word(LLVMContextRef context, LLVMBuilderRef builder,
+                               const struct rh_asm_operand *operand, LLVMValueRef value)
+{
+    LLVMTypeRef word = LLVMInt64TypeInContext(context), type = LLVMTypeOf(value);
+    bool is_integer = LLVMGetTypeKind(type) == LLVMIntegerTypeKind;
+    if (is_integer && LLVMGetIntTypeWidth(type) < LLVMGetIntTypeWidth(word))
+        value = LLVMBuildZExt(builder, value, word, "");
+    else if (!has_pointers(type))
+        value = LLVMBuildBitCast(
+            builder, value, operand->lanes > 1 ? LLVMVectorType(word, operand->lanes) : word, "");
+    if (LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMVectorTypeKind)
+        value =
+            LLVMBuildExtractElement(builder, value, LLVMConstInt(word, operand->lane, false), "");
+    if (operand->times && LLVMTypeOf(operand->times) == LLVMTypeOf(value))
+        value = LLVMBuildMul(builder, value, operand->times, "");
+    return value;
+}
+
 enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool after,
                                      const char *text, const char *constraints,
                                      const struct rh_asm_operand *operands, uint32_t count)
@@ -99,9 +124,6 @@ enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool aft
         return status;
 
     RH_VEC(LLVMValueRef) args = RH_VEC_INIT;
-    for (uint32_t i = 0; i < count; i++)
-        rh_vec_push(&args, operands[i].handle ? operands[i].handle : operands[i].value->handle);
-    LLVMTypeRef type = asm_type(m->context, args.data, count);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(m->context);
     /* What debug information says at an instruction holds from before its key on; what it says
      * behind the instruction must wait for the assembly. */
@@ -109,6 +131,13 @@ enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool aft
         LLVMPositionBuilderBeforeInstrAndDbgRecords(builder, place);
     else
         LLVMPositionBuilderBefore(builder, place);
+    for (uint32_t i = 0; i < count; i++) {
+        LLVMValueRef value = operands[i].handle ? operands[i].handle : operands[i].value->handle;
+        rh_vec_push(&args, operands[i].is_word
+                               ? build_word(m->context, builder, &operands[i], value)
+                               : value);
+    }
+    LLVMTypeRef type = asm_type(m->context, args.data, count);
     LLVMValueRef call =
         LLVMBuildCall2(builder, type, rh_llvm_asm(type, text, constraints), args.data, count, "");
     LLVMInstructionSetDebugLoc(call, LLVMInstructionGetDebugLoc(inst));
@@ -117,6 +146,11 @@ enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool aft
     LLVMDisposeBuilder(builder);
     rh_vec_free(&args);
     return RH_OK;
+}
+
+void *rh_rewrite_operand(void *handle, uint32_t i)
+{
+    return LLVMGetOperand(handle, i);
 }
 
 void rh_rewrite_rename(struct rh_module *m, const struct rh_function *fn, const char *name)

@@ -21,6 +21,11 @@ struct rh_asm_operand {
     struct rh_value *value;
     void *handle;   /* overrides value->handle when set (a value of a twin) */
     bool is_memory; /* passed as an indirect memory operand ("*m") of an i8 */
+    /* Passed as one word: the `lane`th of the `lanes` words of a vector or an integer, multiplied
+     * with the value behind the handle `times`, if that is not NULL. */
+    bool is_word;
+    uint32_t lane, lanes;
+    void *times;
 };
 
 /* Gives a function that the module only declares another name for the linker; the snapshot keeps
@@ -33,6 +38,10 @@ void rh_rewrite_rename(struct rh_module *m, const struct rh_function *fn, const 
 enum rh_status rh_rewrite_insert_asm(struct rh_module *m, void *handle, bool after,
                                      const char *text, const char *constraints,
                                      const struct rh_asm_operand *operands, uint32_t count);
+
+/* The handle of an instruction's operand, as it is now: a twin that is finished may have given the
+ * return that both bodies share another one. */
+void *rh_rewrite_operand(void *handle, uint32_t i);
 
 /* Splits the block of `inst` before it: the instructions from `inst` on stay in the old block (so
  * that no phi of a successor changes), the ones before it move to a new block that the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every access of every granule: see alias_pages.h. Runs in hooks: no libc. */
-#include "alias_pages.h"
+/* Every access of every granule: see alias/pages.h. Runs in hooks: no libc. */
+#include "alias/pages.h"
 
 #include "loss.h"
 #include "sys.h"

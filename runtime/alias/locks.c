@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of locks by number: see alias_locks.h. Runs in hooks: no lock, no libc. */
-#include "alias_locks.h"
+/* Sets of locks by number: see alias/locks.h. Runs in hooks: no lock, no libc. */
+#include "alias/locks.h"
 
 #include "sys.h"
 
