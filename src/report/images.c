@@ -5,7 +5,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/needed.h"
-#include "base/path.h"
 #include "base/vec.h"
 #include "racehive/image.h"
 
@@ -52,14 +51,13 @@ static void add_name(struct rh_strbuf *list, const char *name)
     rh_strbuf_add(list, name);
 }
 
-/* Runs know a library by the name of its file, to which the one that programs need is a link. */
-static void see_file(struct walk *w, const char *path)
+/* A library is known by the name that programs need, and by that of the file which this leads to. */
+static void mark_seen(struct walk *w, const char *path)
 {
     char *file = realpath(path, NULL);
-    char *name = file ? rh_path_basename(file) : NULL;
-    if (name)
-        rh_strmap_put(&w->seen, name, NULL);
-    free(name);
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    if (slash)
+        rh_strmap_put(&w->seen, slash + 1, NULL);
     free(file);
 }
 
@@ -71,11 +69,11 @@ static void sort_library(struct walk *w, const char *name, char *path)
         free(path);
         return;
     }
+    mark_seen(w, path);
     add_name(rh_elf_has_section(&elf, RH_NOTE_SECTION) ? &w->keyed : &w->bare, name);
     rh_elf_close(&elf);
     if (w->wanted && !w->found && strcmp(name, w->wanted) == 0)
         w->found = rh_strdup(path);
-    see_file(w, path);
     rh_vec_push(&w->queue, path);
 }
 
@@ -231,22 +229,17 @@ void rh_images_describe(const char *path, const struct rh_images_libraries *load
     if (loaded)
         add_loaded(&w, loaded, &refused, &executed);
     add_part(&text, &w.keyed, "with keys, which take part");
+    add_part(&text, &executed, "and programs with keys that it executed, which take part");
     add_part(&text, &w.bare, "without keys (not built with racehive-cc)");
     add_part(&text, &refused, "that were loaded and do not take part");
     add_part(&text, &w.missing, "not found");
-    if (text.len || executed.len)
-        rh_strbuf_add(out, "Images: the program takes part.");
     if (text.len)
-        rh_strbuf_addf(out, " Libraries %s.", rh_strbuf_text(&text));
-    if (executed.len)
-        rh_strbuf_addf(out, " Programs that it executed, which take part: %s.",
-                       rh_strbuf_text(&executed));
-    if (text.len || executed.len)
-        rh_strbuf_add(out, "\n");
+        rh_strbuf_addf(out, "Images: the program takes part. Libraries %s.\n",
+                       rh_strbuf_text(&text));
     rh_strbuf_release(&text);
-    rh_strbuf_release(&executed);
     rh_strbuf_release(&refused);
     release_walk(&w);
+    rh_strbuf_release(&executed);
 }
 
 void rh_images_explain_none(const struct rh_sidecar *sidecar, struct rh_strbuf *out)
