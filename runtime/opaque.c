@@ -47,15 +47,24 @@ void rt_opaque_frees(void)
 /*
  * Libraries by the beginning of their file names that order threads only through functions we wrap,
  * or not at all. Those outside the C library have no atomic instruction in Debian's builds, and
- * their sources use pthreads and pipes alone.
+ * their sources use pthreads and pipes alone. Two have: GnuTLS counts who uses a set of priorities,
+ * curl locks its own initialisation, neither of which a program can wait for.
  */
 static const char *const harmless[] = {
-    "ld-linux",      "ld-2.",      "ld.so",      "libc.so",     "libc-2.",     "libm.so",
-    "libm-2.",       "libmvec",    "libpthread", "libdl.so",    "libdl-2.",    "librt.so",
-    "librt-2.",      "libutil.so", "libutil-2.", "libresolv",   "libnss_",     "libgcc_s.so",
-    "libstdc++.so",  "libz.so",    "libbz2.so",  "libcrypt.so", "libcrypt-2.", "linux-vdso.so",
-    "linux-gate.so", "libevent",   "liblzma.so", "libzstd.so",  "liblz4.so",   "libsnappy.so",
-    "libexpat",
+    "ld-linux",        "ld-2.",        "ld.so",         "libc.so",       "libc-2.",
+    "libm.so",         "libm-2.",      "libmvec",       "libpthread",    "libdl.so",
+    "libdl-2.",        "librt.so",     "librt-2.",      "libutil.so",    "libutil-2.",
+    "libresolv",       "libnss_",      "libgcc_s.so",   "libstdc++.so",  "libz.so",
+    "libbz2.so",       "libcrypt.so",  "libcrypt-2.",   "linux-vdso.so", "linux-gate.so",
+    "libevent",        "liblzma.so",   "libzstd.so",    "liblz4.so",     "libsnappy.so",
+    "libexpat",        "libgnutls.so", "libcurl",       "libp11-kit.so", "libidn2.so",
+    "libunistring.so", "libtasn1.so",  "libnettle.so",  "libhogweed.so", "libgmp.so",
+    "libffi.so",       "libpcre2-",    "libpcre.so",    "libxml2.so",    "libpng16.so",
+    "libjpeg.so",      "libtiff.so",   "libdeflate.so", "libwebp.so",    "liblcms2.so",
+    "libfreetype.so",  "libyaml-0",    "libbrotli",     "libnghttp2.so", "libssh2.so",
+    "libpsl.so",       "librtmp.so",   "libtinfo.so",   "libncurses",    "libreadline.so",
+    "libedit.so",      "libelf.so",    "libbsd.so",     "libmd.so",      "libuuid.so",
+    "libblkid.so",
 };
 
 /*
@@ -90,6 +99,30 @@ static bool is_openmp(const char *path)
 {
     static const char *const names[] = {"libomp.so", "libomp-"};
     return is_named(path, names, sizeof names / sizeof names[0]);
+}
+
+struct search {
+    uintptr_t code;
+    bool found;
+};
+
+static int look_in_openmp(struct dl_phdr_info *image, size_t size, void *arg)
+{
+    (void)size;
+    struct search *search = arg;
+    for (int i = 0; image->dlpi_name && is_openmp(image->dlpi_name) && i < image->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &image->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && search->code - (image->dlpi_addr + p->p_vaddr) < p->p_memsz)
+            search->found = true;
+    }
+    return search->found;
+}
+
+bool rt_opaque_is_openmp(uintptr_t code)
+{
+    struct search search = {.code = code};
+    dl_iterate_phdr(look_in_openmp, &search);
+    return search.found;
 }
 
 /* Notes are padded to their segment's alignment; ours asks for no more than four bytes. */

@@ -17,6 +17,8 @@ RT_HIDDEN uint32_t rt_opaque_reasons(void);
 /* Whether OpenMP's library, if there is one, has taken us for its tool and tells of all that it
  * does: it does so before it starts its first thread, or never. */
 RT_HIDDEN void rt_opaque_follow_openmp(bool all);
+/* Is the code at that address LLVM's OpenMP? */
+RT_HIDDEN bool rt_opaque_is_openmp(uintptr_t code);
 
 /* An image gives memory back by functions that are not seen (RH_IMAGE_FREES). */
 RT_HIDDEN void rt_opaque_frees(void);

@@ -341,14 +341,15 @@ struct rh_ring {
 /* Why the process may hold synchronisation that is not seen: one row per reason. */
 #define RH_OPAQUES(X)                                                                              \
     X(LIBRARY, "a library without keys that may synchronise by itself")                            \
-    X(ASSEMBLY, "assembly, or code without bitcode, in the program")                               \
+    X(ASSEMBLY, "assembly, code without bitcode, or functions looked up by name, in the program")  \
     X(STREAM, "a stdio stream on a pipe or socket")                                                \
     X(KEYS, "keys of atomic operations could not be switched on")                                  \
     X(THREAD, "a thread that could not be registered")                                             \
     X(HELPER, "a thread that the C library makes itself, for aio, timers or lookups")              \
     X(OPENMP, "OpenMP that is not followed: untied or detached tasks, or a library without tools") \
     X(CLONE, "a thread made by clone")                                                             \
-    X(SHARED, "memory that is shared with other processes, through which these may pass order on")
+    X(SHARED, "memory that is shared with other processes, through which these may pass order on") \
+    X(APART, "a library loaded with RTLD_DEEPBIND or by dlmopen, which calls libc past the runtime")
 
 enum rh_opaque {
 #define RH_OPAQUE_ENUM(id, name) RH_OPAQUE_##id,

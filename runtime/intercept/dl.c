@@ -24,26 +24,35 @@ static void *fail_to_load(void)
     return NULL;
 }
 
+/* A library that looks for functions in itself and what it needs first calls libc's, not ours. */
+static void check_flags(int flags)
+{
+    if (flags & RTLD_DEEPBIND)
+        rt_opaque(RH_OPAQUE_APART);
+}
+
 /*
  * dlopen goes by its return address: it searches the paths of the library that calls it. So the
  * wrapper must not call it but go on to it with the caller's stack (arch/); this is what it does
  * before, and where it goes on.
  */
-void *rt_dl_opening(const char *path)
+void *rt_dl_opening(const char *path, int flags)
 {
     void *real = rt_real_find("dlopen", NULL);
     rt_opaque_loading(path);
+    check_flags(flags);
     return real ? real : (void *)fail_to_load;
 }
 
 /* Another namespace has a libc of its own, which we do not wrap. */
-void *rt_dl_opening_apart(Lmid_t space, const char *path)
+void *rt_dl_opening_apart(Lmid_t space, const char *path, int flags)
 {
     void *real = rt_real_find("dlmopen", NULL);
     if (space == LM_ID_BASE)
         rt_opaque_loading(path);
     else
-        rt_opaque(RH_OPAQUE_LIBRARY);
+        rt_opaque(RH_OPAQUE_APART);
+    check_flags(flags);
     return real ? real : (void *)fail_to_load;
 }
 

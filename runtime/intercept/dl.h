@@ -8,7 +8,7 @@
 #include "rt.h"
 
 /* Before dlopen and dlmopen; where the wrapper goes on to. */
-RT_HIDDEN void *rt_dl_opening(const char *path);
-RT_HIDDEN void *rt_dl_opening_apart(Lmid_t space, const char *path);
+RT_HIDDEN void *rt_dl_opening(const char *path, int flags);
+RT_HIDDEN void *rt_dl_opening_apart(Lmid_t space, const char *path, int flags);
 
 #endif

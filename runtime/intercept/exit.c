@@ -18,10 +18,13 @@
 #include "intercept/exit.h"
 #include "intercept/fork.h"
 #include "intercept/real.h"
+#include "kernel/kernel.h"
 
-/* In the child of a vfork there is nothing of its own to finish. */
+/* In the child of a vfork there is nothing of its own to finish, but its parent has a child now. */
 static bool has_to_finish(void)
 {
+    if (!rt_fork_is_home())
+        rt_kernel_has_relatives();
     return atomic_load(&rt_mode) == RT_MODE_LIVE && rt_fork_is_home();
 }
 

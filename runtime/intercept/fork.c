@@ -39,6 +39,7 @@ void rt_fork_before(void)
 {
     if (depth++)
         return;
+    rt_kernel_has_relatives();
     if (rt_sync_is_live())
         rt_kernel_release(RT_KERNEL_CHILDREN, 0);
     rt_service_fork_before();

@@ -23,6 +23,7 @@
 #include "budget.h"
 #include "intercept/real.h"
 #include "opaque.h"
+#include "sync.h"
 
 _Atomic uint32_t rt_memory_live;
 
@@ -116,16 +117,17 @@ __attribute__((noinline)) static void tell_replaced(const void *start, size_t si
 }
 
 /* What other processes write there may order threads of this one: A writes a word for a process
- * that then writes another, on which B has waited. Nobody here sees that. */
-static void note_shared(int prot, int flags)
+ * that then writes another, on which B has waited. Nobody here sees that. LLVM's OpenMP has a page
+ * in which copies of it within one process find each other. */
+static void note_shared(int prot, int flags, uintptr_t caller)
 {
-    if (rt_unlikely((flags & MAP_SHARED) && (prot & PROT_WRITE)))
+    if (rt_unlikely((flags & MAP_SHARED) && (prot & PROT_WRITE)) && !rt_opaque_is_openmp(caller))
         rt_opaque(RH_OPAQUE_SHARED);
 }
 
 RT_WRAPPER(void *, mmap, (void *a, size_t n, int prot, int flags, int fd, off_t at))
 {
-    note_shared(prot, flags);
+    note_shared(prot, flags, RT_CALLER);
     if (is_live())
         tell_replaced(a, n, flags);
     return RT_REAL(mmap)(a, n, prot, flags, fd, at);
@@ -133,7 +135,7 @@ RT_WRAPPER(void *, mmap, (void *a, size_t n, int prot, int flags, int fd, off_t 
 
 RT_WRAPPER(void *, mmap64, (void *a, size_t n, int prot, int flags, int fd, off64_t at))
 {
-    note_shared(prot, flags);
+    note_shared(prot, flags, RT_CALLER);
     if (is_live())
         tell_replaced(a, n, flags);
     return RT_REAL(mmap64)(a, n, prot, flags, fd, at);

@@ -12,6 +12,7 @@
 
 static inline void before_child(void)
 {
+    rt_kernel_has_relatives();
     if (rt_sync_is_live())
         rt_kernel_release(RT_KERNEL_CHILDREN, 0);
 }

@@ -146,12 +146,36 @@ static bool look_at(int fd, struct stat *file)
     return rt_fork_is_home() && ask(SYS_fstat, fd, (long)file, 0, 0, 0) == 0;
 }
 
+/* Set once, before there is anyone to answer. */
+static _Atomic bool has_relatives;
+
+void rt_kernel_has_relatives(void)
+{
+    atomic_store(&has_relatives, true);
+}
+
+/* What may lead to a relative and back. */
+static void tell_relatives(enum rt_sync what)
+{
+    if (atomic_load_explicit(&has_relatives, memory_order_relaxed))
+        tell(what, RT_KERNEL_CHILDREN, 0, 0);
+}
+
 static void tell_file(enum rt_sync what, const struct stat *file)
 {
     if (is_terminal(file))
         tell(what, RT_KERNEL_TERMINAL, 0, 0);
     else
         tell(what, RT_KERNEL_FILE, file->st_ino, file->st_dev);
+    if (S_ISFIFO(file->st_mode))
+        tell_relatives(what);
+}
+
+static void tell_family(enum rt_sync what, unsigned family)
+{
+    tell(what, RT_KERNEL_FAMILY, family, 0);
+    if (family == AF_UNIX)
+        tell_relatives(what);
 }
 
 static void tell_ready(int fd)
@@ -229,7 +253,7 @@ static void send_on_socket(int fd, const struct stat *file, const void *to, size
     struct rt_names names;
     find_names(fd, file, &names);
     if (!is_internet_family(names.family)) {
-        tell(RT_SYNC_KERNEL_SEND, RT_KERNEL_FAMILY, names.family, 0);
+        tell_family(RT_SYNC_KERNEL_SEND, names.family);
         tell_ready(fd);
         return;
     }
@@ -268,7 +292,7 @@ void rt_kernel_received(int fd)
     if (is_socket)
         find_names(fd, &file, &names);
     if (is_socket && !is_internet_family(names.family)) {
-        tell(RT_SYNC_KERNEL_RECEIVE, RT_KERNEL_FAMILY, names.family, 0);
+        tell_family(RT_SYNC_KERNEL_RECEIVE, names.family);
         return;
     }
     tell_file(RT_SYNC_KERNEL_RECEIVE, &file);

@@ -26,9 +26,13 @@
  * nor to the standard streams, where logs go. A server's threads thus do not learn from each other
  * with every answer they send.
  *
- * Not seen: what other processes and machines do in between. A thread that writes to one pipe of a
- * child and one that reads the child's answer from another are not ordered, nor are the two
- * requests that a client sends one after the other.
+ * A child process, or the parent of one, may hear of something on one pipe or local socket and
+ * answer on another. So in a process that has made a child, or is one, all of these also are one
+ * object, that of children.
+ *
+ * Not seen: what other processes and machines do in between. The two requests that a client sends
+ * one after the other are not ordered, nor are what two pipes lead to that an executed program was
+ * given.
  */
 #ifndef RH_RUNTIME_KERNEL_KERNEL_H
 #define RH_RUNTIME_KERNEL_KERNEL_H
@@ -55,6 +59,8 @@ RT_HIDDEN const volatile void *rt_kernel_object(enum rt_kernel kind, uint64_t a,
 /* KERNEL_SEND and KERNEL_RECEIVE of an object that is known without a descriptor. */
 RT_HIDDEN void rt_kernel_release(enum rt_kernel kind, uint64_t a);
 RT_HIDDEN void rt_kernel_acquire(enum rt_kernel kind, uint64_t a);
+/* A child is about to be made. */
+RT_HIDDEN void rt_kernel_has_relatives(void);
 /* Before a thread sends on a descriptor, or closes it. */
 RT_HIDDEN void rt_kernel_sending(int fd);
 /* The same where the call may name an address; `to` is the program's and may be nonsense. */

@@ -9,6 +9,13 @@ static bool may_be_undone(enum rh_skip skip)
            skip == RH_SKIP_GUARDED || skip == RH_SKIP_ATOMIC;
 }
 
+/* A variable that other images can name, though this one hands them nothing. */
+static bool is_named(const struct rh_object *o)
+{
+    const struct rh_global *g = o->kind == RH_OBJECT_GLOBAL ? o->value->global : NULL;
+    return g && !g->is_local && !g->is_thread_local;
+}
+
 static bool is_known_outside(const struct rh_pointsto *p, const struct rh_idset *cells)
 {
     uint32_t cell;
@@ -17,7 +24,7 @@ static bool is_known_outside(const struct rh_pointsto *p, const struct rh_idset 
         const struct rh_object *o = rh_pointsto_object(p, object);
         if (o->kind == RH_OBJECT_FUNCTION || o->is_const)
             continue;
-        if (o->kind == RH_OBJECT_OUTSIDE || rh_pointsto_is_outside(p, object))
+        if (o->kind == RH_OBJECT_OUTSIDE || rh_pointsto_is_outside(p, object) || is_named(o))
             return true;
     }
     return false;

@@ -108,6 +108,58 @@ bool rh_opaque_module(const struct rh_module *m, rh_opaque_known *known, const v
     return false;
 }
 
+/* --- functions found by name --- */
+
+/* Beginnings of names; of what pthread_ has besides, most orders nothing. */
+static const char *const synchronising[] = {
+    "pthread_mutex_",
+    "pthread_rwlock_",
+    "pthread_spin_",
+    "pthread_cond_",
+    "pthread_barrier_",
+    "pthread_create",
+    "pthread_join",
+    "pthread_tryjoin",
+    "pthread_timedj",
+    "pthread_clockj",
+    "pthread_once",
+    "pthread_exit",
+    "sem_",
+    "mtx_",
+    "cnd_",
+    "thrd_",
+    "call_once",
+};
+
+static bool is_synchronising(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof synchronising / sizeof synchronising[0]; i++) {
+        size_t least = strlen(synchronising[i]);
+        if (len >= least && memcmp(name, synchronising[i], least) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool calls(const struct rh_module *m, const char *name)
+{
+    const struct rh_function *fn = rh_ir_find_function(m, name);
+    return fn && !fn->block_count && fn->value->user_count;
+}
+
+bool rh_opaque_lookups(const struct rh_module *m)
+{
+    if (!calls(m, "dlsym") && !calls(m, "dlvsym"))
+        return false;
+    for (uint32_t i = 0; i < rh_ir_global_count(m); i++) {
+        size_t len;
+        const char *text = rh_ir_string(rh_ir_global(m, i), &len);
+        if (text && is_synchronising(text, len))
+            return true;
+    }
+    return false;
+}
+
 /* --- memory --- */
 
 /* Beginnings of names. A C++ program gives memory back by operator delete, its own calls of it or

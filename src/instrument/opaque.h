@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether code of a module may order threads in ways that nobody sees: by assembly. A detector must
+ * Whether code of a module may order threads in ways that nobody sees: by assembly, or by functions
+ * that it looks up by name, past the runtime's. A detector must
  * not take the absence of an order for a proof in a program that has such code.
  */
 #ifndef RH_INSTRUMENT_OPAQUE_H
@@ -15,6 +16,10 @@ typedef bool rh_opaque_known(const void *arg, const char *function);
  * which only holds the compiler back, and instructions that cannot order threads do not count, nor
  * do functions for which `known` says true. */
 bool rh_opaque_module(const struct rh_module *m, rh_opaque_known *known, const void *arg);
+
+/* Functions that synchronise, looked up by dlsym: the module has the name of one. What is found in a
+ * library's handle is the library's own, and not what the runtime puts in its place. */
+bool rh_opaque_lookups(const struct rh_module *m);
 
 /* Memory that is given back by functions of an allocator that the runtime does not stand in front
  * of: operator delete, which calls free unless an allocator brings its own, here or in C++'s

@@ -59,6 +59,14 @@ const char *rh_ir_asm_text(const struct rh_value *assembly, size_t *len)
     return LLVMGetInlineAsmAsmString(assembly->handle, len);
 }
 
+const char *rh_ir_string(const struct rh_value *global, size_t *len)
+{
+    LLVMValueRef init = global->kind == RH_VALUE_GLOBAL ? LLVMGetInitializer(global->handle) : NULL;
+    if (!init || !LLVMIsAConstantDataArray(init) || !LLVMIsConstantString(init))
+        return NULL;
+    return LLVMGetAsString(init, len);
+}
+
 struct rh_value *rh_ir_pointer(const struct rh_value *inst)
 {
     if (inst->kind != RH_VALUE_INST)

@@ -278,6 +278,9 @@ const char *rh_ir_inline_asm(const struct rh_module *m);
 /* The text of inline assembly (RH_VALUE_ASM), of this length and without an end. */
 const char *rh_ir_asm_text(const struct rh_value *assembly, size_t *len);
 
+/* The bytes of a global variable that begins as a string; NULL for any other. */
+const char *rh_ir_string(const struct rh_value *global, size_t *len);
+
 /* The pointer a load, store, rmw or cmpxchg goes through; NULL for anything else. */
 struct rh_value *rh_ir_pointer(const struct rh_value *inst);
 /* Does the language allow accesses with these type tags to touch the same memory? Tag 0 is that of

@@ -197,14 +197,22 @@ char *rh_images_find(const char *path, const char *name)
     return w.found;
 }
 
-/* What runs have loaded beside what the program needs. */
+static bool is_program(const struct rh_images_library *image)
+{
+    const char *type = rh_sidecar_get_meta(image->sidecar, RH_SIDECAR_META_IMAGE);
+    return type && strcmp(type, "exe") == 0;
+}
+
+/* What runs have loaded beside what the program needs, and what they have executed. */
 static void add_loaded(struct walk *w, const struct rh_images_libraries *loaded,
-                       struct rh_strbuf *refused)
+                       struct rh_strbuf *refused, struct rh_strbuf *executed)
 {
     rh_vec_each (const struct rh_images_library, it, loaded) {
         if (it->why_not) {
             add_name(refused, it->row.name);
             rh_strbuf_addf(refused, " (%s)", it->why_not);
+        } else if (is_program(it)) {
+            add_name(executed, it->row.name);
         } else if (!rh_strmap_has(&w->seen, it->row.name)) {
             rh_strmap_put(&w->seen, it->row.name, NULL);
             add_name(&w->keyed, it->row.name);
@@ -216,11 +224,12 @@ void rh_images_describe(const char *path, const struct rh_images_libraries *load
                         struct rh_strbuf *out)
 {
     struct walk w = {0};
-    struct rh_strbuf text = RH_STRBUF_INIT, refused = RH_STRBUF_INIT;
+    struct rh_strbuf text = RH_STRBUF_INIT, refused = RH_STRBUF_INIT, executed = RH_STRBUF_INIT;
     walk_all(&w, path);
     if (loaded)
-        add_loaded(&w, loaded, &refused);
+        add_loaded(&w, loaded, &refused, &executed);
     add_part(&text, &w.keyed, "with keys, which take part");
+    add_part(&text, &executed, "and programs with keys that it executed, which take part");
     add_part(&text, &w.bare, "without keys (not built with racehive-cc)");
     add_part(&text, &refused, "that were loaded and do not take part");
     add_part(&text, &w.missing, "not found");
@@ -230,6 +239,7 @@ void rh_images_describe(const char *path, const struct rh_images_libraries *load
     rh_strbuf_release(&text);
     rh_strbuf_release(&refused);
     release_walk(&w);
+    rh_strbuf_release(&executed);
 }
 
 void rh_images_explain_none(const struct rh_sidecar *sidecar, struct rh_strbuf *out)
@@ -246,8 +256,9 @@ void rh_images_explain_none(const struct rh_sidecar *sidecar, struct rh_strbuf *
     else if (starter)
         rh_strbuf_addf(
             out,
-            "the program starts no thread, and gives no function to code without bitcode "
-            "that can start some (%s). What threads do in such code is not seen.\n",
+            "the program starts no thread, and gives no function to what can start some (%s). "
+            "Libraries and plugins built with racehive-cc take part in runs; what threads do in "
+            "other code is not seen.\n",
             starter);
     else
         rh_strbuf_add(out, "the program starts no thread, and nothing it is linked with can.\n");

@@ -73,7 +73,8 @@ def check(images):
                   "No candidates: no two threads", never=["Images:"])
     images.expect(images.compile("brings_code", "#include <dlfcn.h>\n" + MAIN.replace(
         "return", "if (dlopen(\"none\", 1)) return 1; shared = 0; return")),
-                  "gives no function to code without bitcode that can start some (dlopen)")
+                  "gives no function to what can start some (dlopen). Libraries and plugins built "
+                  "with racehive-cc take part")
     images.compile("libkeyed.so", LIBRARY, "-shared", "-fPIC")
     images.expect(images.compile("user", USER, "-L" + images.folder, "-lkeyed",
                                  "-Wl,-rpath," + images.folder),
@@ -140,6 +141,7 @@ def check_within(images):
     check_races(images, "plugin", race, host, library)
     check_races(images, "named", race, "--image=libcount.so", linked)
     check_races(images, "clean", set(), host, clean)
+    check_races(images, "deep", set(), host, clean, "deep")
     images.say("run", linked)
     images.say("run", host, library)
     said = images.say("report", library)
@@ -189,6 +191,22 @@ def check_between(images):
         images.wrong.append("what alias saw of two images is not listed:\n" + said)
 
 
+def check_variable(images):
+    """A race of a library's own thread with a program that starts none, on a variable that the
+    library exports and that nobody hands over."""
+    racy = read("ticking.c")
+    program, library = racy.split("#else\n")
+    images.compile("libticking.so", racy, "-fPIC", "-shared", "-pthread", "-DLIBRARY")
+    path = images.compile("ticked", racy, "-L" + images.folder, "-lticking",
+                          "-Wl,-rpath," + images.folder)
+    own = line_of(program)
+    other = program.count("\n") + 1 + line_of(library)
+    said, _ = check_races(images, "variable", {frozenset([(None, own), ("libticking.so", other)])},
+                          path)
+    if "starts no thread" not in images.say("candidates", path):
+        images.wrong.append("a program without threads of its own has candidates:\n" + said)
+
+
 def check_lost_sidecar(images):
     """A library whose sidecar is gone does not take part, and is named with the reason."""
     library = images.compile("libgone.so", read("library.c"), "-fPIC", "-shared", "-pthread")
@@ -214,6 +232,7 @@ def main():
         check_within(images)
         check_frames(images)
         check_between(images)
+        check_variable(images)
         check_lost_sidecar(images)
     for text in images.wrong:
         print(text)

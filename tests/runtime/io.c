@@ -241,24 +241,31 @@ static void test_datagrams(int family)
     close_both(c);
 }
 
-/* Another's answer to what a thread sent is received by a second one on the same socket. */
-static void test_answer(void)
+/* Another process answers what a thread sent; a second thread receives that. */
+static void check_answer(struct channel there, struct channel back)
 {
-    struct channel c = make_connection(AF_INET);
-    struct sending s = {send_write, c.to, ++last_value};
+    struct sending s = {send_write, there.to, ++last_value};
     pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, send_in_thread, &s) == 0);
-    /* Whoever answers is not seen: for that, another process. */
     pid_t child = fork();
     if (child == 0) {
-        bool done = receive_read(c.from) == (ssize_t)eight && send_write(c.from) == (ssize_t)eight;
-        _exit(done ? 0 : 1);
+        bool heard = receive_read(there.from) == (ssize_t)eight;
+        _exit(heard && send_write(back.to) == (ssize_t)eight ? 0 : 1);
     }
-    CHECK(receive_read(c.to) == (ssize_t)eight);
+    CHECK(pthread_create(&thread, NULL, send_in_thread, &s) == 0);
+    CHECK(receive_read(back.from) == (ssize_t)eight);
     CHECK_KNOWS(1, s.value);
     CHECK(pthread_join(thread, NULL) == 0 && waitpid(child, NULL, 0) == child);
-    close_both(c);
+    close_both(there);
     harness_forget();
+}
+
+/* On the same socket, or on another pipe. */
+static void test_answer(void)
+{
+    struct channel c = make_connection(AF_INET), other = make_pipe();
+    check_answer(c, (struct channel){c.from, c.to});
+    check_answer(make_pipe(), other);
+    close_both(other);
 }
 
 /* --- files and counters --- */
@@ -572,12 +579,12 @@ int main(void)
     test_stream(AF_INET6);
     test_datagrams(AF_INET);
     test_datagrams(AF_INET6);
-    test_answer();
     test_file();
     test_eventfd();
     test_end();
     test_events();
     test_two();
+    test_answer(); /* from here on there is a child */
     test_interrupted();
     test_partial();
     test_nonsense();

@@ -100,14 +100,12 @@ static void read_global(struct rh_names *names, struct rh_global_name *name,
 static void read_literal(struct rh_names *names, struct rh_global_name *name,
                          const struct rh_value *global)
 {
-    LLVMValueRef init = LLVMGetInitializer(global->handle);
     struct rh_strbuf text = RH_STRBUF_INIT;
-    const char *bytes;
     size_t len;
+    const char *bytes = rh_ir_string(global, &len);
 
-    if (!init || !LLVMIsAConstantDataArray(init) || !LLVMIsConstantString(init))
+    if (!bytes)
         return;
-    bytes = LLVMGetAsString(init, &len);
     if (len > 0 && bytes[len - 1] == '\0')
         len--;
     if (len > MAX_LITERAL)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls a library from two threads: one that is linked, or, if its path is given, a plugin that is
- * loaded, unloaded and loaded again. */
+ * loaded, unloaded and loaded again; with a second argument, one that looks for functions in itself
+ * and what it needs first. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,9 +34,9 @@ static void run(void)
         pthread_join(threads[i], NULL);
 }
 
-static void run_plugin(const char *path)
+static void run_plugin(const char *path, int more)
 {
-    void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL | more);
     if (!plugin)
         abort();
     visit = (void (*)(void))dlsym(plugin, "library_visit");
@@ -49,6 +51,6 @@ int main(int argc, char **argv)
     run();
 #endif
     for (int i = 0; argc > 1 && i < 3; i++)
-        run_plugin(argv[1]);
+        run_plugin(argv[1], argc > 2 ? RTLD_DEEPBIND : 0);
     return 0;
 }
