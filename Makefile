@@ -6,7 +6,7 @@
 #   make demo         install what is missing, build, and show a first program
 #   make check-unit   build and run the unit tests, within a minute
 #   make check        install what is missing, build, and run the tests
-#   make check-all    the same with the long tests
+#   make check-all    the same with the long tests, for some hours
 #   make bench-quick  evaluate the detectors on a few subjects, within ten minutes
 #   make bench        the same on all subjects, for more than an hour
 #   make tidy         look for mistakes with clang-tidy

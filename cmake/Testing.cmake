@@ -20,7 +20,18 @@ function(rh_add_test name)
                              RH_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                              RH_BINARY_DIR="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 600 LABELS unit)
+  # With sanitizers a test takes up to four times as long.
+  set_tests_properties(${name} PROPERTIES TIMEOUT $<IF:$<BOOL:${RH_SANITIZE}>,2400,600> LABELS unit)
+endfunction()
+
+# What is built below the calling folder goes into programs that have no sanitizer's runtime, or no
+# room for one.
+function(rh_build_without_sanitizers)
+  foreach(kind COMPILE_OPTIONS LINK_OPTIONS)
+    get_directory_property(options ${kind})
+    list(FILTER options EXCLUDE REGEX sanitize)
+    set_directory_properties(PROPERTIES ${kind} "${options}")
+  endforeach()
 endfunction()
 
 # Stands in for a test that this machine has no tool for.

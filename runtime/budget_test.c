@@ -389,11 +389,12 @@ static struct {
     uint64_t sum_ns;
 } measured;
 
+/* Takes some time. On a busy machine, thousands of calls of sched_yield would take minutes. */
 static void dawdle(uint64_t *random, uint32_t most)
 {
     *random = *random * 6364136223846793005ull + 1442695040888963407ull;
-    for (uint32_t times = (uint32_t)(*random >> 33) % most; times; times--)
-        sched_yield();
+    for (uint32_t times = (uint32_t)(*random >> 33) % most * 32; times; times--)
+        __builtin_ia32_pause();
 }
 
 static void pause_once(uint64_t *random)
@@ -424,12 +425,13 @@ static void *pause_often(void *arg)
 
 static void let_time_pass(void)
 {
+    uint64_t random = 0;
     while (atomic_load(&measured.running)) {
         pthread_rwlock_wrlock(&measured.clock);
         measured.sum_ns += atomic_load(&measured.paused) ? 7000 : 0;
         pass(7000);
         pthread_rwlock_unlock(&measured.clock);
-        sched_yield();
+        dawdle(&random, 4);
     }
 }
 

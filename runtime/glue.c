@@ -14,9 +14,9 @@ __asm__(".pushsection " RH_NOTE_SECTION ",\"a\",@note\n"
         "\t.long 9, 4, 1\n"
         "\t.asciz \"Racehive\"\n"
         "\t.balign 4\n"
-        "\t.long 5\n"
+        "\t.long 6\n"
         "\t.popsection\n");
-_Static_assert(RH_IMAGE_VERSION == 5, "the note above repeats it");
+_Static_assert(RH_IMAGE_VERSION == 6, "the note above repeats it");
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -39,6 +39,14 @@ static void do_nothing(struct rh_image *image, struct rh_hook_frame *frame)
     (void)frame;
 }
 
+/* The same for checks. */
+static bool check_nothing(struct rh_image *image, uintptr_t address, uint64_t key, uint64_t shape,
+                          uintptr_t stack)
+{
+    (void)image, (void)address, (void)key, (void)shape, (void)stack;
+    return true;
+}
+
 HIDDEN struct rh_image __rh_image = {
     .magic = RH_IMAGE_MAGIC,
     .version = RH_IMAGE_VERSION,
@@ -50,10 +58,12 @@ HIDDEN struct rh_image __rh_image = {
     .places_begin = __start___rh_places,
     .places_end = __stop___rh_places,
     .functions = __rh_functions,
+    .check = check_nothing,
 };
 _Static_assert(offsetof(struct rh_image, function_base) == RH_IMAGE_FUNCTION_BASE,
                "entries of functions add it");
 _Static_assert(offsetof(struct rh_image, hook) == 8, "thunk.S calls through it");
+_Static_assert(offsetof(struct rh_image, check) == 88, "thunk.S calls through it");
 _Static_assert(offsetof(struct rh_hook_frame, red_zone) == 15 * 8, "thunk.S pushes 15 words");
 
 /*

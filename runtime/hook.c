@@ -38,8 +38,8 @@ static uint64_t size_of(const struct rh_site_record *site, const struct rh_hook_
 /* In a signal handler inside a hook, plain accesses are left out; what orders threads is not, or
  * someone would not learn what he should. Returns whom it was for, enum rt_keys_user or'ed. */
 static uint8_t tell(struct rt_thread *self, const struct rt_detector *detector,
-                 const struct rh_key_record *key, struct rh_image *image,
-                 const struct rh_hook_frame *frame)
+                    const struct rh_key_record *key, struct rh_image *image,
+                    const struct rh_hook_frame *frame)
 {
     const struct rt_image *r = image->runtime;
     bool is_muted = is_scout_muted();

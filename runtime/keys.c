@@ -248,7 +248,7 @@ static bool suits_detector(const struct rt_image *r)
     uint32_t flags = r->image->counts[2];
     bool wants_stores = rt_detector && rt_detector->wants_stores;
     bool has_checks = flags & RH_IMAGE_CHECKS;
-    if (wants_stores ? flags & RH_IMAGE_ESCAPE : !has_checks || (rt_detector && rt_detector->hook))
+    if (wants_stores ? flags & RH_IMAGE_ESCAPE : !has_checks || (rt_detector && rt_detector->check))
         return true;
     if (!atomic_exchange(&said, true))
         rt_complain(has_checks ? "built with --rh-profile=testing, for fasttrack, literace and "
@@ -285,6 +285,8 @@ static bool arm(struct rt_image *r, const uint32_t *sites, uint32_t count, enum 
     if (!suits_detector(r) || !prepare(r) || !writer_open(&w, r, count <= FEW))
         return false;
     r->image->hook = rt_detector && rt_detector->hook ? rt_detector->hook : rt_hook;
+    if (rt_detector && rt_detector->check)
+        r->image->check = rt_detector->check;
     bool good = true;
     if (on && rt_detector && rt_detector->wants_stores)
         good = switch_stores(&w);

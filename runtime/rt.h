@@ -221,9 +221,12 @@ struct rt_detector {
     /* False: it cannot work here (message already made), the program runs idle. */
     bool (*start)(void);
     void (*access)(struct rt_thread *self, const struct rt_access *a);
-    /* Where keys that are on and checks arrive, instead of rt_hook, which it may call. NULL: keys
-     * arrive there, and images with checks stay off. */
+    /* Where keys that are on arrive, and checks that want the long way, instead of rt_hook, which
+     * it may call; NULL: there. */
     void (*hook)(struct rh_image *image, struct rh_hook_frame *frame);
+    /* Where checks arrive first (racehive/image.h); NULL: images with checks stay off. */
+    bool (*check)(struct rh_image *image, uintptr_t address, uint64_t key, uint64_t shape,
+                  uintptr_t stack);
     /* After an atomic or fence that may acquire. */
     void (*after)(struct rt_thread *self, const struct rt_access *a);
     uint32_t fresh_slots;    /* so many slots are given out before one is given out again */

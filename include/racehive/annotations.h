@@ -34,7 +34,11 @@ __attribute__((weak)) void __rh_benign_race(const volatile void *address, size_t
 #define RH_HAPPENS_AFTER(addr)  (__rh_happens_after ? __rh_happens_after(addr) : (void)0)
 #define RH_BENIGN_RACE(addr, size, why)                                                            \
     (__rh_benign_race ? __rh_benign_race(addr, size, why) : (void)0)
-#define RH_IGNORE_FUNCTION __attribute__((disable_sanitizer_instrumentation))
+/* Inlined code may lose its place when it is merged with other code, so the function stays a
+ * function. Where it is inlined all the same (always_inline), the annotation says where its code
+ * is. */
+#define RH_IGNORE_FUNCTION                                                                         \
+    __attribute__((disable_sanitizer_instrumentation, noinline, annotate("racehive-ignore")))
 
 #else
 

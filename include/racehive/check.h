@@ -23,6 +23,21 @@ enum {
     RH_CHECK_ORIGIN_BITS = 16, /* of a cell, which the check shifts out */
     RH_CHECK_KINDS = 0x3ff,    /* bits of a shifted cell that are no epoch */
     RH_CHECK_SIZES = 3,        /* 1, 2 and 4 bytes */
+    RH_CHECK_MOST_RUN = 64,    /* bytes of neighbours that have one check, at most */
+};
+
+/*
+ * What an access is, as the stub of its check says: its size, whether it writes, and whether it is
+ * a sweep, which stands before a loop for all accesses that a site makes in it: so many, at a
+ * distance that is never 0.
+ */
+enum rh_check_shape {
+    RH_CHECK_SHAPE_SIZE = 0x3f,
+    RH_CHECK_SHAPE_WRITES = 0x40,
+    RH_CHECK_SHAPE_SWEEP = 0x80,
+    RH_CHECK_SHAPE_STRIDE_AT = 8,
+    RH_CHECK_SHAPE_STRIDE = 0xffff,
+    RH_CHECK_SHAPE_COUNT_AT = 24,
 };
 
 /* The bits of a shifted cell that must be 0 for a plain access of these bytes of the granule. */

@@ -18,10 +18,11 @@
 #ifndef RACEHIVE_IMAGE_H
 #define RACEHIVE_IMAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define RH_IMAGE_MAGIC   0x56494852u /* "RHIV" */
-#define RH_IMAGE_VERSION 5u
+#define RH_IMAGE_VERSION 6u
 /* The ELF note by which tools know an instrumented image. */
 #define RH_NOTE_SECTION ".note.racehive"
 
@@ -153,6 +154,10 @@ struct rh_image {
     /* Functions with a gate, by number less 1: what tells whether a function has changed. */
     const uint64_t *functions;
     uint32_t function_base; /* added to their numbers; set by the runtime */
+    /* Called when a check has failed, with less saved than for the hook; set like that. `shape` is
+     * what the check's stub has for a size: enum rh_check_shape. False: the hook is called. */
+    bool (*check)(struct rh_image *image, uintptr_t address, uint64_t key, uint64_t shape,
+                  uintptr_t stack);
 };
 #define RH_IMAGE_FUNCTION_BASE 80 /* offset of function_base, for assembly */
 

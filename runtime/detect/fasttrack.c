@@ -12,6 +12,7 @@
 #include "evidence/findings.h"
 #include "fasttrack/check.h"
 #include "fasttrack/origins.h"
+#include "fasttrack/quick.h"
 #include "fasttrack/track.h"
 #include "hook.h"
 #include "judge.h"
@@ -112,14 +113,23 @@ static bool is_watched(const struct rt_thread *self, const struct rt_access *a)
            !(a->flags & RH_SITE_PARTIAL) && a->kind != RH_ACCESS_FENCE && a->size;
 }
 
-/* What tells the stacks and locks of one site apart. Two ways to a site that leave the same stack
- * pointer are taken for the same, and the first is shown. */
-static uint64_t context_of(const struct rt_thread *self, const struct rh_hook_frame *frame)
+/* The locks that are held, as a number. */
+static uint64_t locks_of(const struct rt_thread *self)
 {
-    uint64_t context = frame ? rt_arch_stack(frame) : 0;
+    uint64_t locks = 0;
     for (uint32_t i = 0; i < self->held_count; i++)
-        context = (context ^ (uintptr_t)self->held[i].lock) * 0x9e3779b97f4a7c15ull;
-    return context;
+        locks = (locks ^ (uintptr_t)self->held[i].lock) * 0x9e3779b97f4a7c15ull;
+    return locks;
+}
+
+static uint16_t origin_of(const struct rt_thread *self, uint32_t slot, const struct rt_access *a,
+                          uint64_t locks)
+{
+    if (!a->frame)
+        return rt_origin_of(self, slot, a, locks);
+    uint64_t context = rt_quick_context(rt_arch_stack(a->frame), locks);
+    return a->image->keys[a->frame->key].site_count == 1 ? rt_origin_at_key(self, slot, a, context)
+                                                         : rt_origin_of(self, slot, a, context);
 }
 
 /* The access as a cell of no bytes; 0 if its thread has no more epochs. */
@@ -134,10 +144,11 @@ static uint64_t describe(struct rt_thread *self, const struct rt_access *a)
         rt_origins_begin(self, slot, epoch);
         mine->has_begun = true;
     }
-    uint64_t epoch_word = rt_cell_epoch_word(slot, epoch);
+    uint64_t epoch_word = rt_cell_epoch_word(slot, epoch), locks = locks_of(self);
+    rt_quick_ready(self, clocks_of(self), locks);
     __rh_epoch = epoch_word;
     return rt_cell_make(epoch_word, 0, is_write(a->kind), !is_plain(a->kind),
-                        rt_origin_of(self, slot, a, context_of(self, a->frame)));
+                        origin_of(self, slot, a, locks));
 }
 
 static uint64_t with_bytes(uint64_t cell, uint8_t bytes)
@@ -167,70 +178,59 @@ static void enter(struct rt_thread *self, uintptr_t at, uint64_t cell,
         rt_track_enter(clocks_of(self), granule, cell, unordered);
 }
 
-/* Whether the thread has made the access in this epoch, but others were there since. */
-static bool is_known_access(uintptr_t address, uint32_t size, uint64_t cell)
+/* The bytes of an access from `from` to before `end`. */
+static void watch_bytes(struct rt_thread *self, const struct rt_access *a, uintptr_t from,
+                        uintptr_t end, uint64_t cell)
 {
-    uintptr_t end = address + size;
-    for (uintptr_t at = address & -(uintptr_t)RT_GRANULE; at < end; at += RT_GRANULE) {
-        const struct rt_shadow_granule *granule = rt_shadow_find(at);
-        uint64_t part = with_bytes(cell, rt_recent_bytes(at, address, end));
-        if (!granule || !is_covered(granule, part))
-            return false;
+    struct rt_shadow_cells unordered;
+    for (uintptr_t at = from & -(uintptr_t)RT_GRANULE; at < end; at += RT_GRANULE) {
+        enter(self, at, with_bytes(cell, rt_recent_bytes(at, from, end)), &unordered);
+        if (rt_unlikely(unordered.count))
+            report_all(self, a, at, &unordered);
     }
-    return true;
 }
 
-/* A check has failed: mostly an access of a granule or two, in an epoch that has begun. */
-static bool watch_quickly(struct rt_thread *self, struct rh_image *image,
-                          const struct rh_hook_frame *frame)
+static void watch_sweep(struct rt_thread *self, const struct rt_access *a, uint64_t cell)
 {
-    const struct rh_key_record *key = &image->keys[frame->key];
-    const struct rh_site_record *site = &image->sites[key->first_site];
-    uint32_t slot = rt_clocks_slot(self);
-    uint64_t epoch_word = __rh_epoch;
-    if (key->kind != RH_KEY_ACCESS || key->site_count != 1 || !is_plain(site->access) ||
-        site->flags & ~RH_SITE_VOLATILE || epoch_word == RT_CHECK_NO_EPOCH ||
-        rt_cell_slot(epoch_word) != slot || self->ignore_reads | self->ignore_writes ||
-        frame->address < FIRST_PAGE)
-        return false;
-    uint64_t cell = rt_cell_make(epoch_word, 0, site->access == RH_ACCESS_WRITE, false, 0);
-    if (is_known_access(frame->address, site->size, cell))
-        return true;
-    const struct rt_access a = {.image = image, .site = key->first_site, .frame = frame};
-    cell |= rt_origin_at_key(self, slot, &a, (uint32_t)frame->key, context_of(self, frame));
-    uintptr_t end = frame->address + site->size, at = frame->address & -(uintptr_t)RT_GRANULE;
-    bool is_done = true;
-    for (; at < end && is_done; at += RT_GRANULE)
-        is_done = rt_track_try(clocks_of(self), at,
-                               with_bytes(cell, rt_recent_bytes(at, frame->address, end)));
-    return is_done;
+    uint64_t shape = a->frame->size;
+    uint64_t stride = shape >> RH_CHECK_SHAPE_STRIDE_AT & RH_CHECK_SHAPE_STRIDE;
+    uintptr_t end = a->address + (shape >> RH_CHECK_SHAPE_COUNT_AT) * stride;
+    struct rt_access one = *a;
+    while (!rt_quick_sweep(clocks_of(self), &one.address, end, stride, one.size, cell)) {
+        watch_bytes(self, &one, one.address, one.address + one.size, cell);
+        one.address += stride;
+    }
 }
 
-static void fasttrack_hook(struct rh_image *image, struct rh_hook_frame *frame)
+static void watch_whole(struct rt_thread *self, const struct rt_access *a, uint64_t cell)
 {
-    struct rt_thread *self = rt_thread_self();
-    bool is_done = false;
-    if (rt_likely(self && self->detector && !self->in_hook)) {
-        self->in_hook++;
-        atomic_signal_fence(memory_order_seq_cst);
-        is_done = watch_quickly(self, image, frame);
-        atomic_signal_fence(memory_order_seq_cst);
-        self->in_hook--;
+    uintptr_t end = a->address + a->size, high = end & -(uintptr_t)RT_GRANULE;
+    uintptr_t at = (a->address + RT_GRANULE - 1) & -(uintptr_t)RT_GRANULE;
+    if (at >= high) {
+        watch_bytes(self, a, a->address, end, cell);
+        return;
     }
-    if (rt_unlikely(!is_done))
-        rt_hook(image, frame);
+    watch_bytes(self, a, a->address, at, cell);
+    while (!rt_quick_sweep(clocks_of(self), &at, high, RT_GRANULE, RT_GRANULE, cell)) {
+        watch_bytes(self, a, at, at + RT_GRANULE, cell);
+        at += RT_GRANULE;
+    }
+    watch_bytes(self, a, high, end, cell);
+}
+
+/* What a check's stub has for a size is more than that. */
+static bool is_sweep(const struct rt_access *a)
+{
+    return a->frame && !(a->flags & RH_SITE_SIZED) && a->frame->size & RH_CHECK_SHAPE_SWEEP;
 }
 
 static void watch(struct rt_thread *self, const struct rt_access *a)
 {
-    struct rt_shadow_cells unordered;
     uint64_t cell = describe(self, a);
-    uintptr_t end = a->address + a->size;
-    for (uintptr_t at = a->address & -(uintptr_t)RT_GRANULE; cell && at < end; at += RT_GRANULE) {
-        enter(self, at, with_bytes(cell, rt_recent_bytes(at, a->address, end)), &unordered);
-        if (rt_unlikely(unordered.count))
-            report_all(self, a, at, &unordered);
-    }
+    if (cell && is_sweep(a))
+        watch_sweep(self, a, cell);
+    else if (cell)
+        watch_whole(self, a, cell);
 }
 
 /* --- atomics that may acquire --- */
@@ -361,6 +361,7 @@ static void fasttrack_thread_begin(struct rt_thread *self)
 static void fasttrack_after_fork(struct rt_thread *self)
 {
     state_of(self)->atomic.is_open = false;
+    __rh_epoch = RT_CHECK_NO_EPOCH;
     rt_shadow_after_fork();
 }
 
@@ -381,7 +382,8 @@ static void fasttrack_finish(void)
 const struct rt_detector rt_detector_fasttrack = {
     .thread_size = sizeof(struct tracked),
     .start = fasttrack_start,
-    .hook = fasttrack_hook,
+    .hook = rt_hook,
+    .check = rt_quick_check,
     .access = fasttrack_access,
     .after = fasttrack_after,
     .fresh_slots = RT_CLOCK_SLOTS,

@@ -71,7 +71,8 @@ void rt_plan_visit(struct rt_thread *self, const struct rt_access *a,
     enum { FIRST_PAGE = 4096 }; /* a null pointer that a library function leaves alone */
     struct rt_plan *p = atomic_load_explicit(&current, memory_order_acquire);
     if (!p || a->users == RT_KEYS_SCOUT || a->ignored || self->in_hook > 1 ||
-        a->address < FIRST_PAGE || atomic_load_explicit(&rt_budget_tasks_alarm, memory_order_relaxed))
+        a->address < FIRST_PAGE ||
+        atomic_load_explicit(&rt_budget_tasks_alarm, memory_order_relaxed))
         return;
     const struct rt_image *image = a->image->runtime;
     const struct rt_plan_site *s = site_at(p, (struct rh_site_name){image->number, a->site});
@@ -279,10 +280,9 @@ static void cool_down(struct rt_plan *p)
 static void publish_costs(void)
 {
     struct rh_shared *shared = rt_shared();
-    atomic_store(&shared->hook_ns, rt_budget_spent(RT_METER_HOOKS) +
-                                       rt_budget_spent(RT_METER_SYNCS) +
-                                       rt_budget_spent(RT_METER_KEYS) +
-                                       rt_budget_spent(RT_METER_TASKS));
+    atomic_store(&shared->hook_ns,
+                 rt_budget_spent(RT_METER_HOOKS) + rt_budget_spent(RT_METER_SYNCS) +
+                     rt_budget_spent(RT_METER_KEYS) + rt_budget_spent(RT_METER_TASKS));
     atomic_store(&shared->pause_ns, rt_budget_paused());
     atomic_fetch_or(&shared->opaque, rt_opaque_reasons());
 }

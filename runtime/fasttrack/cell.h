@@ -90,6 +90,12 @@ static inline bool rt_cell_covers(uint64_t cell, uint64_t epoch_word, uint64_t n
     return !((cell ^ epoch_word) >> RT_CELL_TAG_BITS) && !(cell & needs);
 }
 
+/* Epoch, kind and origin are the same: the two differ in their bytes at most. */
+static inline bool rt_cell_is_same(uint64_t a, uint64_t b)
+{
+    return !((a ^ b) & ~(0xffull << RT_CELL_BYTES_AT));
+}
+
 /* Whether every race of `old` with something later is one of `new`, too, if old happens before new:
  * new touches old's bytes (looked at elsewhere), writes if old does, is not atomic unless old is.
  */

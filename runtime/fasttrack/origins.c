@@ -141,13 +141,13 @@ uint16_t rt_origin_of(const struct rt_thread *self, uint32_t slot, const struct 
 
 /* --- numbers by key --- */
 
-/* The last context in which a key ran, and its number: a word for each key, for each slot. */
-static _Atomic uint64_t *_Atomic latest[RT_CLOCK_SLOTS];
+_Atomic uint64_t *_Atomic rt_origin_latest[RT_CLOCK_SLOTS][RT_ORIGIN_IMAGES];
 
 static _Atomic uint64_t *make_latest(uint32_t slot, const struct rt_image *image)
 {
     _Atomic uint64_t *none = NULL, *made = rt_map(image->key_count * sizeof *made);
-    if (made && !atomic_compare_exchange_strong(&latest[slot], &none, made)) {
+    if (made &&
+        !atomic_compare_exchange_strong(&rt_origin_latest[slot][image->number], &none, made)) {
         rt_unmap((void *)(uintptr_t)made, image->key_count * sizeof *made);
         return none;
     }
@@ -155,18 +155,21 @@ static _Atomic uint64_t *make_latest(uint32_t slot, const struct rt_image *image
 }
 
 uint16_t rt_origin_at_key(const struct rt_thread *self, uint32_t slot, const struct rt_access *a,
-                          uint32_t key, uint64_t context)
+                          uint64_t context)
 {
-    enum { NUMBER_BITS = 16 };
     const struct rt_image *image = a->image->runtime;
-    _Atomic uint64_t *words = atomic_load_explicit(&latest[slot], memory_order_relaxed);
-    if (rt_unlikely(image->number) || (rt_unlikely(!words) && !(words = make_latest(slot, image))))
-        return rt_origin_of(self, slot, a, context);
-    uint64_t word = atomic_load_explicit(&words[key], memory_order_relaxed);
-    if (rt_likely(word >> NUMBER_BITS == context << NUMBER_BITS >> NUMBER_BITS && (uint16_t)word))
-        return (uint16_t)word;
-    uint16_t number = rt_origin_of(self, slot, a, context);
-    atomic_store_explicit(&words[key], context << NUMBER_BITS | number, memory_order_relaxed);
+    uint32_t key = (uint32_t)a->frame->key;
+    uint16_t number = rt_origin_find(slot, a->image, key, context);
+    if (rt_likely(number))
+        return number;
+    number = rt_origin_of(self, slot, a, context);
+    if (image->number >= RT_ORIGIN_IMAGES)
+        return number;
+    _Atomic uint64_t *words =
+        atomic_load_explicit(&rt_origin_latest[slot][image->number], memory_order_relaxed);
+    if (words || (words = make_latest(slot, image)))
+        atomic_store_explicit(&words[key], context << RT_ORIGIN_NUMBER_BITS | number,
+                              memory_order_relaxed);
     return number;
 }
 

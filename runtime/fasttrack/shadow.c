@@ -21,9 +21,9 @@ enum {
 
 /* The cells of a chunk lie right behind this, on a page of their own. */
 struct chunk {
-    _Alignas(PAGE_SIZE) _Atomic uint8_t is_touched[PAGES]; /* first: rt_shadow_find knows */
-    uintptr_t start;                                       /* of the program's memory */
-    _Atomic uint32_t blocks;                               /* that its granules refer to */
+    _Alignas(PAGE_SIZE) _Atomic uint8_t is_touched[PAGES];
+    uintptr_t start;         /* of the program's memory */
+    _Atomic uint32_t blocks; /* that its granules refer to */
     struct chunk *next;
 };
 _Static_assert(sizeof(struct chunk) == RT_SHADOW_CHUNK_HEAD, "the cells begin on a page");
@@ -121,15 +121,16 @@ bool rt_shadow_is_touched(uintptr_t address)
 /* --- granules --- */
 
 /* A holder does little and comes back soon, unless it has lost its processor. */
-bool rt_shadow_hold(struct rt_shadow_granule *granule, uint64_t *first)
+bool rt_shadow_hold_slowly(struct rt_shadow_granule *granule, struct rt_shadow_held *held)
 {
     enum { SPINS = 100, TRIES = 20000 };
+    struct rt_shadow_granule *line = rt_shadow_line(granule);
     for (uint32_t i = 0; i < TRIES; i++) {
-        uint64_t now = atomic_load_explicit(&granule->first, memory_order_relaxed);
+        uint64_t now = atomic_load_explicit(&line->first, memory_order_relaxed);
         if (now != RT_SHADOW_BUSY &&
-            atomic_compare_exchange_strong_explicit(&granule->first, &now, RT_SHADOW_BUSY,
+            atomic_compare_exchange_strong_explicit(&line->first, &now, RT_SHADOW_BUSY,
                                                     memory_order_acquire, memory_order_relaxed)) {
-            *first = now;
+            *held = (struct rt_shadow_held){.line = line, .kept = now};
             return true;
         }
         if (i < SPINS)
@@ -143,9 +144,10 @@ bool rt_shadow_hold(struct rt_shadow_granule *granule, uint64_t *first)
 
 static struct chunk *chunk_of_granule(const struct rt_shadow_granule *granule);
 
-void rt_shadow_read(const struct rt_shadow_granule *granule, uint64_t first,
+void rt_shadow_read(const struct rt_shadow_held *held, const struct rt_shadow_granule *granule,
                     struct rt_shadow_cells *cells)
 {
+    uint64_t first = rt_shadow_first(held, granule);
     uint64_t word = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
     cells->count = 0;
     if (first)
@@ -205,18 +207,20 @@ static void write_many(struct rt_shadow_granule *granule, uint64_t old,
         drop_block(granule, old);
 }
 
-void rt_shadow_write(struct rt_shadow_granule *granule, const struct rt_shadow_cells *cells)
+void rt_shadow_write(struct rt_shadow_held *held, struct rt_shadow_granule *granule,
+                     const struct rt_shadow_cells *cells)
 {
     uint64_t old = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
     if (rt_likely(cells->count <= RT_SHADOW_CELLS))
         write_few(granule, old, cells);
     else
         write_many(granule, old, cells);
-    atomic_store_explicit(&granule->first, cells->count ? cells->at[0] : 0, memory_order_release);
+    rt_shadow_set_first(held, granule, cells->count ? cells->at[0] : 0);
 }
 
 /* A block may be given to another granule while it is looked at: then the reference has changed. */
-bool rt_shadow_covers(const struct rt_shadow_granule *granule, uint64_t epoch_word, uint64_t needs)
+bool rt_shadow_covers_behind(const struct rt_shadow_granule *granule, uint64_t epoch_word,
+                             uint64_t needs)
 {
     uint64_t word = atomic_load_explicit(&granule->rest[0], memory_order_acquire);
     if (rt_unlikely(rt_shadow_is_block(word))) {
@@ -246,10 +250,10 @@ static struct chunk *chunk_of_granule(const struct rt_shadow_granule *granule)
 static void forget_bytes(struct rt_shadow_granule *granule, uint8_t bytes)
 {
     struct rt_shadow_cells cells;
-    uint64_t first;
-    if (!atomic_load(&granule->first) || !rt_shadow_hold(granule, &first))
+    struct rt_shadow_held held;
+    if (!atomic_load(&granule->first) || !rt_shadow_hold(granule, &held))
         return;
-    rt_shadow_read(granule, first, &cells);
+    rt_shadow_read(&held, granule, &cells);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < cells.count; i++) {
         uint64_t left = rt_cell_without(cells.at[i], bytes);
@@ -257,7 +261,8 @@ static void forget_bytes(struct rt_shadow_granule *granule, uint8_t bytes)
             cells.at[kept++] = left;
     }
     cells.count = kept;
-    rt_shadow_write(granule, &cells);
+    rt_shadow_write(&held, granule, &cells);
+    rt_shadow_let_go(&held);
 }
 
 static void clear_words(void *start, size_t words)
@@ -265,17 +270,45 @@ static void clear_words(void *start, size_t words)
     __asm__ volatile("rep stosq" : "+D"(start), "+c"(words) : "a"(0ull) : "memory");
 }
 
+/* Part of a line, whose other granules may be in use. */
+static void forget_in_line(struct rt_shadow_granule *from, size_t count)
+{
+    struct rt_shadow_held held;
+    if (!count || !rt_shadow_hold(from, &held))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < REST; k++)
+            atomic_store_explicit(&from[i].rest[k], 0, memory_order_relaxed);
+        rt_shadow_set_first(&held, &from[i], 0);
+    }
+    rt_shadow_let_go(&held);
+}
+
+/* Nobody uses a line that is forgotten as a whole. */
+static void forget_lines(struct rt_shadow_granule *from, size_t count)
+{
+    size_t head = (size_t)(rt_shadow_line(from + RT_SHADOW_LINE - 1) - from);
+    if (head >= count) {
+        forget_in_line(from, count);
+        return;
+    }
+    size_t tail = (count - head) % RT_SHADOW_LINE, lines = count - head - tail;
+    forget_in_line(from, head);
+    clear_words(from + head, RT_SHADOW_CELLS * lines);
+    forget_in_line(from + head + lines, tail);
+}
+
 static void forget_whole(struct chunk *chunk, struct rt_shadow_granule *from, size_t count)
 {
     if (rt_likely(!atomic_load_explicit(&chunk->blocks, memory_order_relaxed))) {
-        clear_words(from, RT_SHADOW_CELLS * count);
+        forget_lines(from, count);
         return;
     }
     for (size_t i = 0; i < count; i++) {
         if (rt_shadow_is_block(atomic_load(&from[i].rest[0])))
             forget_bytes(&from[i], GRANULE_BITS_ALL);
         else
-            clear_words(&from[i], RT_SHADOW_CELLS);
+            forget_in_line(&from[i], 1);
     }
 }
 

@@ -9,8 +9,11 @@
  *
  * A granule holds cells (cell.h), the latest in its first word, then others without gaps. If there
  * are more, its second word refers to a block with all others: many threads that read the same
- * bytes, or different accesses of different bytes. Whoever changes a granule first makes its first
- * word RT_SHADOW_BUSY.
+ * bytes, or different accesses of different bytes.
+ *
+ * Eight granules are a line. Whoever changes one of them holds the line: he has made the first word
+ * of its first granule RT_SHADOW_BUSY, and keeps what it was. So an access of many bytes needs one
+ * atomic operation for each line.
  *
  * A page of the program (4 KB) that was never touched is marked as such, so that memory that is
  * given back untouched costs nothing.
@@ -28,6 +31,7 @@ enum {
     RT_SHADOW_PAGE_BITS = 12,
     RT_SHADOW_GRANULE = 8,
     RT_SHADOW_CELLS = 4, /* in the granule itself */
+    RT_SHADOW_LINE = 8,  /* granules */
     RT_SHADOW_CHUNK_PAGES = 1 << (RT_SHADOW_CHUNK_BITS - RT_SHADOW_PAGE_BITS),
     RT_SHADOW_CHUNK_HEAD = 1 << RT_SHADOW_PAGE_BITS, /* bytes before a chunk's cells: its pages
                                                         first, a byte each, not 0 if touched */
@@ -58,36 +62,80 @@ RT_HIDDEN bool rt_shadow_start(uint64_t limit);
 /* The granule of an address; NULL if there is no memory for it, or none yet and `make` is false. */
 RT_HIDDEN struct rt_shadow_granule *rt_shadow_at(uintptr_t address, bool make);
 
-/* The same if its page was touched, else NULL. */
-static inline struct rt_shadow_granule *rt_shadow_find(uintptr_t address)
+/* A line that is held; NULL: none. */
+struct rt_shadow_held {
+    struct rt_shadow_granule *line; /* its first granule, whose first word is `kept` */
+    uint64_t kept;
+};
+
+static inline struct rt_shadow_granule *rt_shadow_line(struct rt_shadow_granule *granule)
 {
-    uintptr_t index = address >> RT_SHADOW_CHUNK_BITS;
-    if (rt_unlikely(index >> (RT_SHADOW_ADDRESS_BITS - RT_SHADOW_CHUNK_BITS)))
-        return NULL;
-    uintptr_t entry = __atomic_load_n(&__rh_directory[index], __ATOMIC_RELAXED);
-    if (rt_unlikely(!entry))
-        return NULL;
-    const uint8_t *touched =
-        (const uint8_t *)(entry + RT_SHADOW_CELLS * (index << RT_SHADOW_CHUNK_BITS)) -
-        RT_SHADOW_CHUNK_HEAD + ((address >> RT_SHADOW_PAGE_BITS) & (RT_SHADOW_CHUNK_PAGES - 1));
-    if (rt_unlikely(!__atomic_load_n(touched, __ATOMIC_RELAXED)))
-        return NULL;
-    return (struct rt_shadow_granule *)(entry + RT_SHADOW_CELLS *
-                                                    (address & -(uintptr_t)RT_SHADOW_GRANULE));
+    return (struct rt_shadow_granule *)((uintptr_t)granule &
+                                        -(RT_SHADOW_LINE * sizeof(struct rt_shadow_granule)));
 }
 
-/* Waits until nobody else changes the granule, and then holds it: *first is its first word. False
- * if its holder does not come back for long. */
-RT_HIDDEN bool rt_shadow_hold(struct rt_shadow_granule *granule, uint64_t *first);
-/* The cells besides the first, of a granule that is held. */
-RT_HIDDEN void rt_shadow_read(const struct rt_shadow_granule *granule, uint64_t first,
+/* Waits until nobody else changes the granule's line, and then holds it. False if its holder does
+ * not come back for long. */
+RT_HIDDEN bool rt_shadow_hold_slowly(struct rt_shadow_granule *granule,
+                                     struct rt_shadow_held *held);
+
+static inline bool rt_shadow_hold(struct rt_shadow_granule *granule, struct rt_shadow_held *held)
+{
+    struct rt_shadow_granule *line = rt_shadow_line(granule);
+    uint64_t now = atomic_load_explicit(&line->first, memory_order_relaxed);
+    if (rt_likely(now != RT_SHADOW_BUSY) &&
+        rt_likely(atomic_compare_exchange_strong_explicit(
+            &line->first, &now, RT_SHADOW_BUSY, memory_order_acquire, memory_order_relaxed))) {
+        held->line = line;
+        held->kept = now;
+        return true;
+    }
+    return rt_shadow_hold_slowly(granule, held);
+}
+
+static inline void rt_shadow_let_go(struct rt_shadow_held *held)
+{
+    atomic_store_explicit(&held->line->first, held->kept, memory_order_release);
+}
+
+/* The first word of a granule of a line that is held. */
+static inline uint64_t rt_shadow_first(const struct rt_shadow_held *held,
+                                       const struct rt_shadow_granule *granule)
+{
+    return granule == held->line ? held->kept
+                                 : atomic_load_explicit(&granule->first, memory_order_relaxed);
+}
+
+static inline void rt_shadow_set_first(struct rt_shadow_held *held,
+                                       struct rt_shadow_granule *granule, uint64_t first)
+{
+    if (granule == held->line)
+        held->kept = first;
+    else
+        atomic_store_explicit(&granule->first, first, memory_order_release);
+}
+
+/* All cells of a granule of a line that is held. */
+RT_HIDDEN void rt_shadow_read(const struct rt_shadow_held *held,
+                              const struct rt_shadow_granule *granule,
                               struct rt_shadow_cells *cells);
-/* Makes these the cells, latest first, and lets go. Drops the oldest if there is no room. */
-RT_HIDDEN void rt_shadow_write(struct rt_shadow_granule *granule,
+/* Makes these the cells, latest first. Drops the oldest if there is no room. */
+RT_HIDDEN void rt_shadow_write(struct rt_shadow_held *held, struct rt_shadow_granule *granule,
                                const struct rt_shadow_cells *cells);
 /* Whether a cell behind the first covers an access of this epoch; without holding the granule. */
-RT_HIDDEN bool rt_shadow_covers(const struct rt_shadow_granule *granule, uint64_t epoch_word,
-                                uint64_t needs);
+RT_HIDDEN bool rt_shadow_covers_behind(const struct rt_shadow_granule *granule, uint64_t epoch_word,
+                                       uint64_t needs);
+static inline bool rt_shadow_covers(const struct rt_shadow_granule *granule, uint64_t epoch_word,
+                                    uint64_t needs)
+{
+    uint64_t second = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
+    if (!second || rt_cell_covers(second, epoch_word, needs))
+        return second != 0;
+    if (!rt_shadow_is_block(second) &&
+        !atomic_load_explicit(&granule->rest[1], memory_order_relaxed))
+        return false;
+    return rt_shadow_covers_behind(granule, epoch_word, needs);
+}
 
 /* Whether the page of an address was touched; the end of its page. */
 RT_HIDDEN bool rt_shadow_is_touched(uintptr_t address);

@@ -2,24 +2,12 @@
 /* FastTrack on one granule: see track.h. Runs in hooks: no libc. */
 #include "fasttrack/track.h"
 
-static bool is_known(const struct rt_clocks *clocks, uint64_t cell)
-{
-    return rt_clocks_knows(clocks, rt_cell_slot(cell), rt_cell_epoch(cell));
-}
-
 static void find_unordered(const struct rt_clocks *clocks, const struct rt_shadow_cells *cells,
                            uint64_t new, struct rt_shadow_cells *unordered)
 {
     for (uint32_t i = 0; i < cells->count; i++)
-        if (rt_cell_conflicts(cells->at[i], new) && !is_known(clocks, cells->at[i]))
+        if (rt_cell_conflicts(cells->at[i], new) && !rt_track_knows(clocks, cells->at[i]))
             unordered->at[unordered->count++] = cells->at[i];
-}
-
-/* Epoch, kind and origin are the same: the two differ in their bytes at most. */
-static bool is_same(uint64_t a, uint64_t b)
-{
-    const uint64_t bytes = 0xffull << RT_CELL_BYTES_AT;
-    return !((a ^ b) & ~bytes);
 }
 
 /* The cells that are left beside the new one, which comes first. */
@@ -30,11 +18,12 @@ static void join(const struct rt_clocks *clocks, const struct rt_shadow_cells *o
     joined->count = 1;
     for (uint32_t i = 0; i < old->count; i++) {
         uint64_t cell = old->at[i];
-        if (is_same(cell, new)) {
+        if (rt_cell_is_same(cell, new)) {
             new &= cell;
             continue;
         }
-        if (rt_cell_bytes(cell) & bytes && rt_cell_replaces(new, cell) && is_known(clocks, cell))
+        if (rt_cell_bytes(cell) & bytes && rt_cell_replaces(new, cell) &&
+            rt_track_knows(clocks, cell))
             cell = rt_cell_without(cell, bytes);
         if (rt_cell_bytes(cell))
             joined->at[joined->count++] = cell;
@@ -52,36 +41,11 @@ static bool has_cover(const struct rt_shadow_cells *cells, uint64_t new)
     return false;
 }
 
-static void let_go(struct rt_shadow_granule *granule, uint64_t first)
-{
-    atomic_store_explicit(&granule->first, first, memory_order_release);
-}
-
-/* What is left of a cell beside a new one; 0 if nothing is, or if it became part of the new one. */
-static inline uint64_t leave(const struct rt_clocks *clocks, uint64_t old, uint64_t *new,
-                             bool *is_race)
-{
-    uint8_t common = rt_cell_bytes(old) & rt_cell_bytes(*new);
-    if (is_same(old, *new)) {
-        *new &= old;
-        return 0;
-    }
-    if (!common)
-        return old;
-    bool known = is_known(clocks, old);
-    if (rt_unlikely(!known) && rt_cell_conflicts(old, *new))
-        *is_race = true;
-    if (!known || !rt_cell_replaces(*new, old))
-        return old;
-    uint64_t left = rt_cell_without(old, common);
-    return rt_cell_bytes(left) ? left : 0;
-}
-
 /* Takes what is left of an earlier cell into the list. */
 static inline void keep(const struct rt_clocks *clocks, uint64_t old, uint64_t *new, bool *is_race,
                         struct rt_shadow_cells *left)
 {
-    uint64_t rest = leave(clocks, old, new, is_race);
+    uint64_t rest = rt_track_leave(clocks, old, new, is_race);
     left->at[left->count] = rest;
     left->count += rest != 0;
 }
@@ -109,28 +73,20 @@ static void set_rest(struct rt_shadow_granule *granule, const struct rt_shadow_c
     }
 }
 
-bool rt_track_try(const struct rt_clocks *clocks, uintptr_t address, uint64_t cell)
+bool rt_track_more(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                   struct rt_shadow_granule *granule, uint64_t cell)
 {
-    struct rt_shadow_granule *granule = rt_shadow_find(address);
-    if (rt_unlikely(!granule))
-        return false;
-    uint64_t first = atomic_load_explicit(&granule->first, memory_order_relaxed), new = cell;
-    if (rt_unlikely(first == RT_SHADOW_BUSY) ||
-        rt_unlikely(!atomic_compare_exchange_strong_explicit(
-            &granule->first, &first, RT_SHADOW_BUSY, memory_order_acquire, memory_order_relaxed)))
-        return false;
+    uint64_t first = rt_shadow_first(held, granule), new = cell;
     struct rt_shadow_cells left;
     bool is_race = false;
     left.count = 1;
     if (first)
         keep(clocks, first, &new, &is_race, &left);
     bool has_room = keep_rest(clocks, granule, &new, &is_race, &left);
-    if (rt_unlikely(is_race) || rt_unlikely(!has_room || left.count > RT_SHADOW_CELLS)) {
-        let_go(granule, first);
+    if (rt_unlikely(is_race) || rt_unlikely(!has_room || left.count > RT_SHADOW_CELLS))
         return false;
-    }
     set_rest(granule, &left);
-    let_go(granule, new);
+    rt_shadow_set_first(held, granule, new);
     return true;
 }
 
@@ -138,12 +94,12 @@ void rt_track_compare(const struct rt_clocks *clocks, struct rt_shadow_granule *
                       uint64_t cell, struct rt_shadow_cells *unordered)
 {
     struct rt_shadow_cells cells;
-    uint64_t first;
+    struct rt_shadow_held held;
     unordered->count = 0;
-    if (!atomic_load(&granule->first) || !rt_shadow_hold(granule, &first))
+    if (!atomic_load(&granule->first) || !rt_shadow_hold(granule, &held))
         return;
-    rt_shadow_read(granule, first, &cells);
-    let_go(granule, first);
+    rt_shadow_read(&held, granule, &cells);
+    rt_shadow_let_go(&held);
     find_unordered(clocks, &cells, cell, unordered);
 }
 
@@ -168,18 +124,17 @@ void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_granule *gr
                     uint64_t cell, struct rt_shadow_cells *unordered)
 {
     struct rt_shadow_cells old, joined;
-    uint64_t first;
+    struct rt_shadow_held held;
     unordered->count = 0;
-    if (!rt_shadow_hold(granule, &first))
+    if (!rt_shadow_hold(granule, &held))
         return;
-    rt_shadow_read(granule, first, &old);
+    rt_shadow_read(&held, granule, &old);
     find_unordered(clocks, &old, cell, unordered);
-    if (has_cover(&old, cell)) {
-        let_go(granule, first);
-        return;
+    if (!has_cover(&old, cell)) {
+        join(clocks, &old, cell, &joined);
+        if (rt_unlikely(joined.count > RT_SHADOW_CELLS))
+            thin(&joined);
+        rt_shadow_write(&held, granule, &joined);
     }
-    join(clocks, &old, cell, &joined);
-    if (rt_unlikely(joined.count > RT_SHADOW_CELLS))
-        thin(&joined);
-    rt_shadow_write(granule, &joined);
+    rt_shadow_let_go(&held);
 }

@@ -22,9 +22,69 @@
  * thread has not learned of. */
 RT_HIDDEN void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
                               uint64_t cell, struct rt_shadow_cells *unordered);
-/* The same for the common case, in few instructions: the page is in use, the granule has no
- * block before and after, and no race is found. False if it is not so: then nothing was done. */
-RT_HIDDEN bool rt_track_try(const struct rt_clocks *clocks, uintptr_t address, uint64_t cell);
+/* The same in fewer instructions, while the granule's line is held, if the granule has no block
+ * before and after, and no race is found. False if it is not so: then nothing was done. */
+RT_HIDDEN bool rt_track_more(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                             struct rt_shadow_granule *granule, uint64_t cell);
+static inline bool rt_track_knows(const struct rt_clocks *clocks, uint64_t cell)
+{
+    return rt_clocks_knows(clocks, rt_cell_slot(cell), rt_cell_epoch(cell));
+}
+
+/* What is left of a cell beside a new one; 0 if nothing is, or if it became part of the new one. */
+static inline uint64_t rt_track_leave(const struct rt_clocks *clocks, uint64_t old, uint64_t *new,
+                                      bool *is_race)
+{
+    uint8_t common = rt_cell_bytes(old) & rt_cell_bytes(*new);
+    if (rt_cell_is_same(old, *new)) {
+        *new &= old;
+        return 0;
+    }
+    if (!common)
+        return old;
+    bool known = rt_track_knows(clocks, old);
+    if (rt_unlikely(!known) && rt_cell_conflicts(old, *new))
+        *is_race = true;
+    if (!known || !rt_cell_replaces(*new, old))
+        return old;
+    uint64_t left = rt_cell_without(old, common);
+    return rt_cell_bytes(left) ? left : 0;
+}
+
+/* The most common cases: a granule has two cells at most before and after. Gives what its second
+ * word is then. */
+static inline bool rt_track_two(const struct rt_clocks *clocks, uint64_t first, uint64_t second,
+                                uint64_t *new, uint64_t *left)
+{
+    bool is_race = false;
+    uint64_t a = first ? rt_track_leave(clocks, first, new, &is_race) : 0;
+    uint64_t b = second ? rt_track_leave(clocks, second, new, &is_race) : 0;
+    *left = a ? a : b;
+    return !is_race && !(a && b);
+}
+
+/* Whether it has no more than two, and no block; `second` is its second word. */
+static inline bool rt_track_has_two(const struct rt_shadow_granule *granule, uint64_t second)
+{
+    return !second || (rt_cell_epoch(second) &&
+                       !atomic_load_explicit(&granule->rest[1], memory_order_relaxed));
+}
+
+/* As rt_track_more, and quicker in these cases. */
+static inline bool rt_track_try(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                                struct rt_shadow_granule *granule, uint64_t cell)
+{
+    uint64_t second = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
+    uint64_t new = cell, left;
+    if (rt_unlikely(!rt_track_has_two(granule, second)) ||
+        rt_unlikely(!rt_track_two(clocks, rt_shadow_first(held, granule), second, &new, &left)))
+        return rt_track_more(clocks, held, granule, cell);
+    if (left != second)
+        atomic_store_explicit(&granule->rest[0], left, memory_order_relaxed);
+    rt_shadow_set_first(held, granule, new);
+    return true;
+}
+
 /* Only compares. */
 RT_HIDDEN void rt_track_compare(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
                                 uint64_t cell, struct rt_shadow_cells *unordered);

@@ -76,6 +76,15 @@ static uint64_t cell_of(const struct actor *a, const struct rt_access *x, uint32
                         is_atomic(x), (uint16_t)x->site);
 }
 
+static bool try_enter(struct actor *a, struct rt_shadow_granule *granule, uint64_t cell)
+{
+    struct rt_shadow_held held;
+    assert_true(rt_shadow_hold(granule, &held));
+    bool is_done = rt_track_try(clocks_of_fake(a->fake), &held, granule, cell);
+    rt_shadow_let_go(&held);
+    return is_done;
+}
+
 static void enter_granules(struct actor *a, const struct rt_access *x, uint64_t cell, bool keeps,
                            struct meeting *m)
 {
@@ -86,7 +95,7 @@ static void enter_granules(struct actor *a, const struct rt_access *x, uint64_t 
         uint8_t bytes = rt_recent_bytes(at, x->address, end);
         uint64_t part = cell & ~((uint64_t)bytes << RT_CELL_BYTES_AT);
         struct rt_shadow_granule *granule = rt_shadow_at(at, true);
-        bool is_done = keeps && world.number % 2 && rt_track_try(clocks_of_fake(a->fake), at, part);
+        bool is_done = keeps && world.number % 2 && try_enter(a, granule, part);
         unordered.count = 0;
         if (keeps && !is_done)
             rt_track_enter(clocks_of_fake(a->fake), granule, part, &unordered);
@@ -306,10 +315,11 @@ static void test_many_readers(void **state)
         assert_true(i == 0 || rt_shadow_covers(granule, rt_cell_epoch_word(i - 1, EPOCH),
                                                rt_cell_needs(0x10, false, false)));
     }
-    uint64_t first;
-    assert_true(rt_shadow_hold(granule, &first));
-    rt_shadow_read(granule, first, &cells);
-    rt_shadow_write(granule, &cells);
+    struct rt_shadow_held held;
+    assert_true(rt_shadow_hold(granule, &held));
+    rt_shadow_read(&held, granule, &cells);
+    rt_shadow_write(&held, granule, &cells);
+    rt_shadow_let_go(&held);
     assert_int_equal(cells.count, RT_CLOCK_SLOTS);
     uint64_t write = rt_cell_make(rt_cell_epoch_word(0, EPOCH + 1), 0x0f, true, false, 1);
     rt_track_compare(&clocks, granule, write, &unordered);

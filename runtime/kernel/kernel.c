@@ -207,9 +207,8 @@ static void find_names(int fd, const struct stat *file, struct rt_names *names)
     if (rt_names_find(file->st_ino, names))
         return;
     ask_names(fd, names, &own);
-    bool stays = is_internet_family(names->family)
-                     ? names->own && (names->peer || is_datagram(fd))
-                     : names->family != AF_UNSPEC;
+    bool stays = is_internet_family(names->family) ? names->own && (names->peer || is_datagram(fd))
+                                                   : names->family != AF_UNSPEC;
     if (stays)
         rt_names_keep(file->st_ino, names, since);
 }

@@ -382,6 +382,15 @@ static void collect_block(struct collector *c, struct rh_block *block)
     }
 }
 
+/* Whether the instruction's function asks not to be instrumented, or one that was inlined there. */
+static bool is_ignored(const struct rh_value *inst)
+{
+    bool ignored = inst->fn->no_instrument;
+    for (const struct rh_loc *loc = inst->loc; loc && !ignored; loc = loc->inlined_at)
+        ignored = loc->is_ignored;
+    return ignored;
+}
+
 static void collect_function(struct collector *c, struct rh_function *fn)
 {
     if (!fn->block_count)
@@ -393,13 +402,15 @@ static void collect_function(struct collector *c, struct rh_function *fn)
     size_t first = c->out->all.len;
     for (uint32_t b = 0; b < fn->block_count; b++)
         collect_block(c, fn->blocks[b]);
-    if (!fn->no_instrument)
-        return;
     /* They take part in the analysis (another's access to the same memory may still race with a
      * third), but are reported by nobody. */
-    c->out->skipped[RH_SKIP_IGNORED_FUNCTION]++;
+    bool any = fn->no_instrument;
     for (size_t i = first; i < c->out->all.len; i++)
-        c->out->all.data[i].skip = RH_SKIP_IGNORED_FUNCTION;
+        if (is_ignored(c->out->all.data[i].inst)) {
+            c->out->all.data[i].skip = RH_SKIP_IGNORED_FUNCTION;
+            any = true;
+        }
+    c->out->skipped[RH_SKIP_IGNORED_FUNCTION] += any;
 }
 
 /* --- what users want left out --- */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,6 +145,19 @@ enum rh_status rh_path_which(const char *name, char **out)
     return rh_fail(RH_ERR_NOT_FOUND, "no program '%s' in PATH", name);
 }
 
+/* The path that this program was started by, which the kernel leaves beside its arguments: right
+ * where /proc is not mounted, too, unless the program has changed its folder since. */
+static enum rh_status find_self_started(char **out)
+{
+    const char *name = (const char *)getauxval(AT_EXECFN); /* NOLINT(performance-no-int-to-ptr) */
+    char *path = name ? realpath(name, NULL) : NULL;
+    if (!path)
+        return rh_fail_errno(RH_ERR_IO, "cannot find this program's own file: /proc/self/exe");
+    *out = rh_path_dirname(path);
+    free(path);
+    return RH_OK;
+}
+
 enum rh_status rh_path_self_dir(char **out)
 {
     for (size_t room = 256;; room *= 2) {
@@ -157,7 +171,7 @@ enum rh_status rh_path_self_dir(char **out)
         }
         free(target);
         if (len < 0)
-            return rh_fail_errno(RH_ERR_IO, "cannot read /proc/self/exe");
+            return find_self_started(out);
     }
 }
 

@@ -81,17 +81,31 @@ static void forbid_speculation(struct rh_wordlist *argv)
     rh_vec_push(argv, "-force-attribute=sanitize_thread");
 }
 
+/* Found as a header of the system, so that -MMD leaves it out. Behind -Xclang, so that it counts
+ * where a file is preprocessed already, and clang does not take the user's precompiled header for a
+ * second one. */
+static void mark_ignored_functions(struct rh_wordlist *argv, const char *folder)
+{
+    const char *const words[] = {"-idirafter", folder, "-include", "racehive/attributes.h"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        rh_vec_push(argv, "-Xclang");
+        rh_vec_push(argv, words[i]);
+    }
+}
+
 static void add_front_options(struct call *call, struct rh_wordlist *argv, const char *prefix)
 {
     rh_vec_push(argv, "--start-no-unused-arguments");
+    const char *headers = rh_arena_printf(&call->arena, "%s/include", prefix);
     rh_vec_push(argv, "-idirafter");
-    rh_vec_push(argv, rh_arena_printf(&call->arena, "%s/include", prefix));
+    rh_vec_push(argv, headers);
     if (!rh_flags_foreign(&call->flags))
         rh_vec_push(argv, "-D__RACEHIVE__=1");
     if (call->flags.end <= RH_FLAGS_END_OBJECT && rh_flags_want_bitcode(&call->flags)) {
         /* Of DWARF 5 that went through a preprocessed file, clang 19's own assembler complains. */
         rh_vec_push(argv, call->flags.save_temps ? "-gdwarf-4" : "-g");
         forbid_speculation(argv);
+        mark_ignored_functions(argv, headers);
         struct rh_wordlist named = RH_VEC_INIT;
         rh_named_read(&named, &call->arena, call->settings.config);
         rh_named_compile(&named, &call->arena, argv);

@@ -78,6 +78,8 @@ static void inspect_file(struct rh_ld *ld, struct rh_ld_arg *arg)
     rh_fs_unmap(&file);
     if (rh_objfile_has_bitcode(&object))
         arg->content = RH_LD_BITCODE;
+    if (object.kind == RH_OBJFILE_FOREIGN && !ld->foreign)
+        ld->foreign = arg->path;
     arg->can_hide = object.kind == RH_OBJFILE_FAT;
     arg->has_broken = object.kind == RH_OBJFILE_BROKEN;
     ld->has_plain_bitcode |= object.kind == RH_OBJFILE_BITCODE;

@@ -113,7 +113,11 @@ static int link_anything(struct rh_link *link)
 {
     bool has_bitcode = rh_inputs_inspect(&link->ld) > 0;
     const char *obstacle = has_bitcode ? find_obstacle(&link->ld) : "no input has bitcode";
-    if (obstacle)
+    if (link->ld.foreign)
+        rh_log_note(
+            "%s is not instrumented: %s is not for x86-64, the one processor that Racehive knows",
+            link->ld.output, link->ld.foreign);
+    else if (obstacle)
         rh_log_step("%s is not instrumented: %s", link->ld.output, obstacle);
     else if (!link->ld.relocatable)
         return link_instrumented(link);

@@ -79,6 +79,7 @@ struct rh_ld {
     const char *sysroot;
     const char *cpu; /* NULL: unknown */
     const char *lto_level;
+    const char *foreign; /* the first input for another processor, NULL: none */
     bool shared, pie, relocatable, query, emit;
     bool has_dynamic_linker, has_build_id, has_input, has_plain_bitcode;
     bool no_default_paths;

@@ -80,6 +80,7 @@ static void push_lld(const char *linker, struct rh_wordlist *argv)
     rh_vec_push(argv, linker);
     rh_vec_push(argv, "--undefined-version");
     rh_vec_push(argv, "--no-mmap-output-file");
+    rh_vec_push(argv, "-znostart-stop-gc"); /* what __start_ and __stop_ symbols enclose stays */
 }
 
 static void push_default_paths(struct rh_ld *ld, struct rh_wordlist *argv)

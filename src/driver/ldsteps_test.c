@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define LLD "lld --undefined-version --no-mmap-output-file"
+#define LLD "lld --undefined-version --no-mmap-output-file -znostart-stop-gc"
 
 static const struct rh_ld_extras merge_extras = {NULL, "RT", "GLUE", NULL, NULL, NULL};
 static const struct rh_ld_extras final_extras = {"PROGRAM", "RT", "GLUE", NULL, NULL, NULL};
@@ -158,7 +158,7 @@ static void default_paths_are_for_lld(void **state)
     const char *const words[] = {"a.o", "-Lmine"};
     rh_ld_parse(&ld, 2, words);
     rh_ld_make_native(&ld, "lld", RH_LD_LLD, &argv);
-    assert_string_equal(argv.data[4], "-Lmine");
+    assert_string_equal(argv.data[5], "-Lmine");
     assert_string_equal(rh_vec_last(&argv), "-L/usr/lib");
     rh_vec_free(&argv);
     rh_ld_make_native(&ld, "ld", RH_LD_SYSTEM, &argv);

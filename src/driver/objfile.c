@@ -99,7 +99,9 @@ static void inspect_elf(struct rh_objfile *object, struct bytes file)
     if (!read_at(file, 0, &header, sizeof header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL)
         return;
-    object->kind = RH_OBJFILE_NATIVE;
+    object->kind = header.e_machine == EM_X86_64 ? RH_OBJFILE_NATIVE : RH_OBJFILE_FOREIGN;
+    if (object->kind == RH_OBJFILE_FOREIGN)
+        return;
     struct sections sections;
     Elf64_Shdr section;
     if (!find_sections(file, &header, &sections))

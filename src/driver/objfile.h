@@ -18,7 +18,8 @@
 #include <stddef.h>
 
 enum rh_objfile_kind {
-    RH_OBJFILE_OTHER,   /* nothing we know: a linker script, a file of another machine */
+    RH_OBJFILE_OTHER,   /* nothing we know: a linker script */
+    RH_OBJFILE_FOREIGN, /* ELF object for another processor */
     RH_OBJFILE_NATIVE,  /* ELF object without bitcode */
     RH_OBJFILE_FAT,     /* ELF object with bitcode */
     RH_OBJFILE_BROKEN,  /* ELF object with bitcode that nobody can read, as `ld -r` makes them */

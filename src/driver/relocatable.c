@@ -30,7 +30,7 @@ static enum rh_status add_part(struct parts *parts, const char *name, const void
     struct rh_objfile object;
     rh_objfile_inspect(&object, data, len);
     if (!rh_objfile_has_bitcode(&object)) {
-        if (!parts->without && object.kind != RH_OBJFILE_OTHER)
+        if (!parts->without && object.kind != RH_OBJFILE_OTHER && object.kind != RH_OBJFILE_FOREIGN)
             parts->without = rh_arena_strdup(&parts->link->ld.arena, name);
         return RH_OK;
     }

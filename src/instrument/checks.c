@@ -20,6 +20,49 @@ bool rh_check_suits(const struct rh_site *site)
     return is_plain && has_size && !(r->flags & ~RH_SITE_VOLATILE);
 }
 
+/* With the neighbours that the check stands for. */
+static uint32_t bytes_of(const struct rh_site *site)
+{
+    return site->record.size * (site->run ? site->run : 1);
+}
+
+static uint32_t plain_shape(const struct rh_site *site)
+{
+    _Static_assert(GRANULE * MOST_GRANULES <= RH_CHECK_SHAPE_SIZE, "a size has room");
+    return site->record.size | (is_write(site) ? (uint32_t)RH_CHECK_SHAPE_WRITES : 0);
+}
+
+/* Of neighbours without a gap. */
+static uint32_t dense_shape(const struct rh_site *site)
+{
+    return plain_shape(site) | (uint32_t)RH_CHECK_SHAPE_SWEEP |
+           site->record.size << RH_CHECK_SHAPE_STRIDE_AT;
+}
+
+uint32_t rh_check_shape(const struct rh_site *site)
+{
+    return site->run ? dense_shape(site) | site->run << RH_CHECK_SHAPE_COUNT_AT : plain_shape(site);
+}
+
+uint32_t rh_check_sweep_shape(const struct rh_site *site)
+{
+    int64_t stride = site->sweep->stride < 0 ? -site->sweep->stride : site->sweep->stride;
+    return site->run ? dense_shape(site)
+                     : plain_shape(site) | (uint32_t)RH_CHECK_SHAPE_SWEEP |
+                           (uint32_t)stride << RH_CHECK_SHAPE_STRIDE_AT;
+}
+
+uint32_t rh_check_sweep_run(const struct rh_site *site)
+{
+    return site->run ? site->run : 1;
+}
+
+bool rh_check_can_sweep(const struct rh_site *site, int64_t stride)
+{
+    int64_t bytes = (int64_t)site->run * site->record.size;
+    return !stride || !site->run || stride == bytes || stride == -bytes;
+}
+
 _Static_assert(RH_CHECK_CELLS == 4, "the scale of the address of a granule's shadow");
 
 /* The granule's shadow: its base is left in %r11, a quarter of the distance in %r10. */
@@ -52,7 +95,7 @@ static void add_epoch(struct rh_strbuf *t, bool has_runtime)
 static void add_small(struct rh_strbuf *t, const struct rh_site *site, const char *stub,
                       bool has_runtime)
 {
-    uint32_t size = site->record.size;
+    uint32_t size = bytes_of(site);
     int row = (size == 4 ? 2 : (int)size - 1) * 2 + is_write(site);
     int offset = row * GRANULE * (int)sizeof(uint64_t);
     add_lookup(t, stub, has_runtime);
@@ -70,30 +113,54 @@ static void add_small(struct rh_strbuf *t, const struct rh_site *site, const cha
     rh_strbuf_addf(t, "\tjne %s\n", stub);
 }
 
-/* An access of whole granules; one that is not aligned is left to the hook. */
+/* An access of whole granules, perhaps but for the end; one that is not aligned is left to the
+ * hook.
+ */
 static void add_whole(struct rh_strbuf *t, const struct rh_site *site, const char *stub,
                       bool has_runtime)
 {
-    long long needs = (long long)(rh_check_needs(0xff, is_write(site)) | ~(uint64_t)RH_CHECK_KINDS);
-    uint32_t granules = site->record.size / GRANULE;
-    if (site->inst->align < GRANULE)
+    uint32_t bytes = bytes_of(site);
+    if (site->lead || site->inst->align < GRANULE)
         rh_strbuf_addf(t, "\ttestb $$7,%%r9b\n\tjne %s\n", stub);
-    for (uint32_t i = 0; i < granules; i++) {
-        if (i == 0 || !has_runtime) /* else %r10 is still what it was */
+    for (uint32_t at = 0; at < bytes; at += GRANULE) {
+        uint32_t part = bytes - at < GRANULE ? bytes - at : GRANULE;
+        uint64_t needs = rh_check_needs((uint8_t)((1u << part) - 1), is_write(site));
+        if (at == 0 || !has_runtime) /* else %r10 is still what it was */
             add_lookup(t, stub, has_runtime);
-        if (i == 0 || !has_runtime)
+        if (at == 0 || !has_runtime)
             rh_strbuf_add(t, "\tleaq (%r11,%r10,4),%r10\n");
-        rh_strbuf_addf(t, "\tmovq %u(%%r10),%%r11\n", RH_CHECK_CELLS * i * GRANULE);
+        rh_strbuf_addf(t, "\tmovq %u(%%r10),%%r11\n", RH_CHECK_CELLS * at);
         add_epoch(t, has_runtime);
-        rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tjne %s\n", needs, stub);
+        rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tjne %s\n",
+                       (long long)(needs | ~(uint64_t)RH_CHECK_KINDS),
+                       rh_check_has_second(site) ? ".Lrh_second${:uid}" : stub);
     }
+}
+
+bool rh_check_has_second(const struct rh_site *site)
+{
+    return !is_write(site) && bytes_of(site) == GRANULE;
+}
+
+void rh_check_add_second(struct rh_strbuf *t, const struct rh_site *site, const char *back,
+                         bool has_runtime)
+{
+    uint64_t needs = rh_check_needs(0xff, is_write(site)) | ~(uint64_t)RH_CHECK_KINDS;
+    rh_strbuf_addf(t, ".Lrh_second${:uid}:\n\ttestl $$%u,(%%r10)\n\tje 1f\n",
+                   1u << RH_CHECK_ORIGIN_BITS << 1);
+    rh_strbuf_add(t, "\tmovq 8(%r10),%r11\n");
+    add_epoch(t, has_runtime);
+    rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tje %s\n1:\n", (long long)needs, back);
 }
 
 void rh_check_add(struct rh_strbuf *text, const struct rh_site *site, const char *address,
                   const char *stub, bool has_runtime)
 {
+    uint32_t bytes = bytes_of(site);
     rh_strbuf_addf(text, "\t%s\n", address);
-    if (site->record.size < GRANULE)
+    if (site->lead)
+        rh_strbuf_addf(text, "\taddq $$%d,%%r9\n", site->lead);
+    if (bytes == 1 || bytes == 2 || bytes == 4)
         add_small(text, site, stub, has_runtime);
     else
         add_whole(text, site, stub, has_runtime);

@@ -86,14 +86,19 @@ static bool only_waits(const struct rh_loop *loop)
     return true;
 }
 
-bool rh_gates_is_tight(const struct rh_loop *loop)
+bool rh_gates_is_closed(const struct rh_loop *loop)
 {
     if (!loop->innermost)
         return false;
     for (uint32_t b = 0; b < loop->block_count; b++)
         if (has_boundary(loop->blocks[b]))
             return false;
-    return !only_waits(loop);
+    return true;
+}
+
+bool rh_gates_is_tight(const struct rh_loop *loop)
+{
+    return rh_gates_is_closed(loop) && !only_waits(loop);
 }
 
 /* A single key is as cheap as a gate, unless it stands in a tight loop. */

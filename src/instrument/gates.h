@@ -29,7 +29,9 @@
  * back from? */
 bool rh_gates_is_boundary(const struct rh_value *inst);
 
-/* Is the loop innermost and without boundaries, and does more than wait? */
+/* Is the loop innermost and without boundaries? */
+bool rh_gates_is_closed(const struct rh_loop *loop);
+/* And does it more than wait? */
 bool rh_gates_is_tight(const struct rh_loop *loop);
 
 /* Plans for a function with keys in these blocks, one for each key. Fills `out`, which has room for

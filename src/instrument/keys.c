@@ -12,6 +12,7 @@
 #include "instrument/checks.h"
 #include "instrument/entries.h"
 #include "ir/rewrite/rewrite.h"
+#include "racehive/check.h"
 
 /* The flags are all a key may change: test and cmp set them, and so may the hook. */
 #define CLOBBERS         "~{dirflag},~{fpsr},~{flags}"
@@ -79,7 +80,7 @@ static void add_place(struct inserter *in, uint32_t key, const struct rh_functio
 
 /* A stub's code: see runtime/arch/x86_64/thunk.S for what it leaves on the stack. */
 static void add_hook_call(struct inserter *in, uint32_t key, enum address_form form,
-                          const char *size)
+                          const char *size, int32_t lead)
 {
     static const char *const addresses[] = {
         [ADDRESS_MEMORY] = "leaq $0,%rdi",
@@ -92,12 +93,16 @@ static void add_hook_call(struct inserter *in, uint32_t key, enum address_form f
                    "\tpushq $$%u\n"
                    "\tpushq %s\n"
                    "\tpushq %%rdi\n"
-                   "\t%s\n"
-                   "\tcall __rh_thunk\n"
+                   "\t%s\n",
+                   key, size ? size : "$$0", addresses[form]);
+    if (lead)
+        rh_strbuf_addf(&in->text, "\tleaq %d(%%rdi),%%rdi\n", lead);
+    rh_strbuf_addf(&in->text,
+                   "\tcall %s\n"
                    "\tpopq %%rdi\n"
                    "\tleaq 144(%%rsp),%%rsp\n"
                    "\tjmp .Lrh_back${:uid}\n",
-                   key, size ? size : "$$0", addresses[form]);
+                   form == ADDRESS_CHECKED ? "__rh_check" : "__rh_thunk");
 }
 
 /* Each function has a cold section of its own, so that the linker can drop both together. */
@@ -113,11 +118,11 @@ static void end_cold(struct inserter *in)
 
 /* `size`: the operand that is the frame's size, or NULL. */
 static void add_stub(struct inserter *in, uint32_t key, uint32_t fn, enum address_form form,
-                     const char *size)
+                     const char *size, int32_t lead)
 {
     begin_cold(in, fn);
     rh_strbuf_add(&in->text, ".Lrh_stub${:uid}:\n");
-    add_hook_call(in, key, form, size);
+    add_hook_call(in, key, form, size, lead);
     end_cold(in);
 }
 
@@ -162,7 +167,39 @@ static void add_check(struct inserter *in, uint32_t number, enum address_form fo
     rh_check_add(&in->text, site, form == ADDRESS_MEMORY ? "leaq $0,%r9" : "movq $0,%r9",
                  ".Lrh_stub${:uid}", in->facts->has_runtime);
     rh_strbuf_add(&in->text, ".Lrh_back${:uid}:\n");
-    add_stub(in, number, key->fn->id, ADDRESS_CHECKED, NULL);
+    char shape[16];
+    snprintf(shape, sizeof shape, "$$%u", rh_check_shape(site));
+    begin_cold(in, key->fn->id);
+    if (rh_check_has_second(site))
+        rh_check_add_second(&in->text, site, ".Lrh_back${:uid}", in->facts->has_runtime);
+    rh_strbuf_add(&in->text, ".Lrh_stub${:uid}:\n");
+    add_hook_call(in, number, ADDRESS_CHECKED, shape, 0);
+    end_cold(in);
+}
+
+/* Puts a check before the loop in which its site stands. */
+static enum rh_status insert_sweep(struct inserter *in, uint32_t number)
+{
+    const struct rh_key *key = &in->sites->keys.data[number];
+    const struct rh_site *site = &in->sites->sites.data[key->first_site];
+    struct rh_sweep_text text = {.count_at = RH_CHECK_SHAPE_COUNT_AT};
+    rh_strbuf_reset(&in->text);
+    if (site->sweep->stride) {
+        text.constraints = "r,r," CLOBBERS "," RH_CHECK_CLOBBERS;
+        text.shape = rh_check_sweep_shape(site);
+        text.run = rh_check_sweep_run(site);
+        rh_strbuf_add(&in->text, "\tmovq $0,%r9\n");
+        if (site->lead)
+            rh_strbuf_addf(&in->text, "\taddq $$%d,%%r9\n", site->lead);
+        rh_strbuf_add(&in->text, "\tjmp .Lrh_stub${:uid}\n.Lrh_back${:uid}:\n");
+        add_stub(in, number, key->fn->id, ADDRESS_CHECKED, "$1", 0);
+    } else {
+        text.constraints = "r," CLOBBERS "," RH_CHECK_CLOBBERS;
+        add_check(in, number, ADDRESS_REGISTER);
+    }
+    text.text = rh_strbuf_text(&in->text);
+    return rh_rewrite_insert_sweep(in->module, in->twin, site->sweep, site->inst, site->pointer,
+                                   &text);
 }
 
 /* Puts a key into the twin, or into the plain body if that is NULL. */
@@ -200,7 +237,9 @@ static enum rh_status insert_key(struct inserter *in, uint32_t number, const str
         add_check(in, number, form);
     } else {
         add_switch(in, ".Lrh_stub${:uid}");
-        add_stub(in, number, key->fn->id, form, sized ? "$1" : NULL);
+        char shape[16];
+        snprintf(shape, sizeof shape, "$$%u", site->run ? rh_check_shape(site) : 0);
+        add_stub(in, number, key->fn->id, form, sized ? "$1" : shape, site->lead);
         add_place(in, number, key->fn);
     }
     return rh_rewrite_insert_asm(in->module, handle_in(twin, site->inst), key->kind == RH_KEY_AFTER,
@@ -244,7 +283,7 @@ static enum rh_status insert_store(struct inserter *in, uint32_t number, const s
     rh_strbuf_reset(&in->text);
     add_switch(in, ".Lrh_stub${:uid}");
     add_stub(in, number, key->fn->id, form,
-             store->value ? (form == ADDRESS_NONE ? "$0" : "$1") : NULL);
+             store->value ? (form == ADDRESS_NONE ? "$0" : "$1") : NULL, 0);
     add_place(in, number, key->fn);
     return rh_rewrite_insert_asm(in->module, handle_in(twin, store->place), store->after,
                                  rh_strbuf_text(&in->text), text, operands, count);
@@ -271,7 +310,10 @@ static enum rh_status insert_site_key(struct inserter *in, uint32_t number)
     }
     if (!in_twin || key->gate == RH_NO_GATE)
         status = insert_anywhere(in, number, NULL);
-    if (in_twin && status == RH_OK)
+    bool is_swept = in_twin && status == RH_OK && has_check(in, key, in->twin) &&
+                    in->sites->sites.data[key->first_site].sweep &&
+                    insert_sweep(in, number) == RH_OK;
+    if (in_twin && status == RH_OK && !is_swept)
         status = insert_anywhere(in, number, in->twin);
     if (status != RH_ERR_UNSUPPORTED)
         return status;
@@ -375,7 +417,7 @@ static enum rh_status insert_entry(struct inserter *in, uint32_t gate)
     add_switch(in, ".Lrh_ask${:uid}");
     begin_cold(in, fn->id);
     rh_entry_add(&in->text, (uint32_t)in->functions.len, in->facts->has_runtime);
-    add_hook_call(in, gate, ADDRESS_NONE, NULL);
+    add_hook_call(in, gate, ADDRESS_NONE, NULL, 0);
     end_cold(in);
     add_place(in, gate | RH_PLACE_ENTRY, fn);
     return rh_rewrite_insert_asm(in->module, rh_twin_entry(in->twin), false,

@@ -9,14 +9,18 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "candidate/member.h"
+#include "instrument/checks.h"
 #include "instrument/gates.h"
+#include "ir/graph/sweep.h"
 #include "ir/names/expr.h"
+#include "racehive/check.h"
 
 /* A site of the current block, before it is given a key. */
 struct member {
     const struct rh_access *access;
     struct rh_value *base; /* its pointer less the constant offsets */
     int64_t offset;        /* of the pointer from base */
+    bool is_covered;       /* by another of its group */
 };
 
 /* A key being filled: sites of the current block that share a base. */
@@ -172,13 +176,73 @@ static bool is_superfluous(const struct group *group, size_t member)
     return false;
 }
 
-static void add_checks(struct collector *c, const struct group *group)
+static bool is_of_one_line(const struct rh_loc *a, const struct rh_loc *b)
+{
+    return a == b || (a && b && a->line == b->line && a->inlined_at == b->inlined_at &&
+                      strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0);
+}
+
+/* The member that begins where this one ends, or ends where it begins, and else is alike. */
+static struct member *find_neighbour(const struct group *group, const struct member *m,
+                                     bool is_above)
+{
+    int64_t distance = is_above ? (int64_t)m->access->size : -(int64_t)m->access->size;
+    for (size_t i = 0; i < group->members.len; i++) {
+        struct member *other = &group->members.data[i];
+        if (other->access && other->offset == m->offset + distance &&
+            other->access->kind == m->access->kind && other->access->size == m->access->size &&
+            is_of_one_line(other->access->inst->loc, m->access->inst->loc))
+            return other;
+    }
+    return NULL;
+}
+
+/* Adds the next neighbour to a run, and takes it out of the group. */
+static bool extend_run(struct collector *c, struct group *group, struct member *end, bool is_above)
+{
+    struct member *next = find_neighbour(group, end, is_above);
+    if (!next)
+        return false;
+    *end = *next;
+    rh_vec_push(&c->superfluous, next->access);
+    next->access = NULL;
+    return true;
+}
+
+/* A key of its own for a member, and for those that stand beside it in memory. */
+static void add_run(struct collector *c, struct group *group, struct member first)
+{
+    struct member low = first, high = first;
+    uint32_t size = (uint32_t)first.access->size, run = 1;
+    add_key(c, &first, 1);
+    struct rh_site *site = &rh_vec_last(&c->out->sites);
+    bool is_small = size && size <= RH_CHECK_GRANULE && RH_CHECK_GRANULE % size == 0;
+    while (is_small && run * size < RH_CHECK_MOST_RUN && extend_run(c, group, &high, true))
+        run++;
+    while (is_small && run * size < RH_CHECK_MOST_RUN && extend_run(c, group, &low, false))
+        run++;
+    site->run = run > 1 ? run : 0;
+    site->lead = (int32_t)(low.offset - first.offset);
+}
+
+static void add_checks(struct collector *c, struct group *group)
 {
     for (size_t i = 0; i < group->members.len; i++) {
-        if (is_superfluous(group, i))
-            rh_vec_push(&c->superfluous, group->members.data[i].access);
-        else
-            add_key(c, &group->members.data[i], 1);
+        struct member *m = &group->members.data[i];
+        if (!is_superfluous(group, i))
+            continue;
+        rh_vec_push(&c->superfluous, m->access);
+        m->is_covered = true;
+    }
+    for (size_t i = 0; i < group->members.len; i++)
+        if (group->members.data[i].is_covered)
+            group->members.data[i].access = NULL;
+    for (size_t i = 0; i < group->members.len; i++) {
+        struct member first = group->members.data[i];
+        if (!first.access)
+            continue;
+        group->members.data[i].access = NULL;
+        add_run(c, group, first);
     }
 }
 
@@ -371,17 +435,40 @@ static void plan_twin(struct collector *c, size_t first)
     rh_vec_free(&keyed);
 }
 
+/* --- loops --- */
+
+/* The sites from this one on whose checks need not stand in their loop. */
+static void plan_sweeps(struct collector *c, size_t first)
+{
+    struct rh_arena *arena = &c->out->arena;
+    for (size_t i = first; i < c->out->sites.len; i++) {
+        struct rh_site *site = &c->out->sites.data[i];
+        const struct rh_loop *loop = rh_cfg_loop_of(c->cfg, site->inst->block);
+        struct rh_sweep sweep;
+        if (!loop || !rh_check_suits(site) || !rh_gates_is_closed(loop) ||
+            !rh_sweep_find(c->cfg, site->inst, site->pointer, &sweep) ||
+            !rh_check_can_sweep(site, sweep.stride))
+            continue;
+        site->sweep = rh_arena_alloc(arena, sizeof sweep);
+        *site->sweep = sweep;
+        site->sweep->blocks = rh_arena_array(arena, struct rh_block *, sweep.block_count);
+        memcpy(site->sweep->blocks, sweep.blocks, sweep.block_count * sizeof *sweep.blocks);
+    }
+}
+
 /* --- functions --- */
 
 static void collect_function(struct collector *c, struct rh_function *fn)
 {
-    size_t first = c->out->keys.len;
+    size_t first = c->out->keys.len, first_site = c->out->sites.len;
     c->fn = fn;
     c->cfg = rh_cfg_build(fn);
     for (uint32_t b = 0; b < fn->block_count; b++)
         if (rh_cfg_reachable(c->cfg, fn->blocks[b]))
             collect_block(c, fn->blocks[b]);
     plan_twin(c, first);
+    if (c->checked)
+        plan_sweeps(c, first_site);
     rh_cfg_free(c->cfg);
 }
 

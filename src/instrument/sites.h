@@ -8,7 +8,8 @@
  * in between that could synchronise or not return, share one key, placed before the first of them:
  * they run together or not at all, so one switch serves them. In the testing profile each has its
  * own check, and one that another of the group makes superfluous has none: a read of bytes that the
- * group writes, or the second of two.
+ * group writes, or the second of two. Neighbours in memory that one line of the source touches, as
+ * in a loop that was unrolled, have one check together.
  *
  * A function with two keys or more is planned to have a twin: a second body that carries the keys,
  * while the plain body carries gates that lead there, all under the function's gate key; gates.h
@@ -27,6 +28,7 @@
 #include "instrument/stores.h"
 #include "ir/graph/cfg.h"
 #include "ir/ir.h"
+#include "ir/sweep.h"
 #include "racehive/image.h"
 
 #define RH_NO_KEY 0xffffffffu /* of a site that the analysis found to need none */
@@ -40,6 +42,9 @@ struct rh_site {
     struct rh_site_record record;
     uint64_t fingerprint;
     const char *expression; /* "" if it has no name */
+    struct rh_sweep *sweep; /* its check may stand before the loop; else NULL */
+    uint32_t run;           /* its check stands for so many neighbours of its line, if not 0, */
+    int32_t lead;           /* of which the lowest is so far from its own address */
 };
 
 struct rh_key {

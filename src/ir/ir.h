@@ -187,12 +187,13 @@ struct rh_value {
     uint8_t predicate;               /* icmp, fcmp: LLVM's number; rmw: LLVM's operation number */
     bool is_ifunc;                   /* of aliases */
     bool is_volatile;
-    bool single_thread; /* sync scope of one thread only: signal fences */
-    bool never_wraps;   /* of sums and products: nsw; nuw if of 64 bits, as no index is so large */
-    bool is_by_value;   /* argument that points to the callee's own copy (byval) */
-    bool no_memory;     /* call that touches no memory at all */
-    int64_t num;        /* constant integer, sign-extended; cut to 64 bits */
-    uint32_t index_count;    /* extractvalue, insertvalue; shufflevector: the mask, */
+    bool single_thread;   /* sync scope of one thread only: signal fences */
+    bool never_wraps;     /* of sums and products: nsw; nuw if of 64 bits, as no index is so large;
+                             of `or`: a sum, as no bit is set in both */
+    bool is_by_value;     /* argument that points to the callee's own copy (byval) */
+    bool no_memory;       /* call that touches no memory at all */
+    int64_t num;          /* constant integer, sign-extended; cut to 64 bits */
+    uint32_t index_count; /* extractvalue, insertvalue; shufflevector: the mask, */
     const unsigned *indices; /* with UINT_MAX where the element is poison */
     struct rh_block *block;  /* of instructions and block addresses */
     struct rh_function *fn;  /* of instructions, arguments, block addresses; of functions, itself */
@@ -254,6 +255,7 @@ struct rh_loc {
     const char *function; /* source name of the function the line belongs to */
     const char *linkage;  /* its mangled name, or the source name in C */
     bool is_near; /* the compiler recorded no line: this is the nearest known (read/lines.c) */
+    bool is_ignored; /* `function` asks not to be instrumented */
     const struct rh_loc *inlined_at;
 };
 

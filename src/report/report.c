@@ -179,14 +179,29 @@ static struct rh_sidecar_site *make_uninstrumented(struct rh_arena *arena,
     return out;
 }
 
+/* The best finding of a candidate that is complete; the best of all if none is. */
+static enum rh_status choose_finding(struct rh_runs *runs, uint64_t candidate,
+                                     struct rh_runs_finding *finding, struct rh_runs_end *end,
+                                     bool *more)
+{
+    enum { MOST = 64 };
+    size_t at = 0, first = 0;
+    enum rh_status status;
+    do
+        status = rh_runs_next_finding(runs, candidate, &at, finding, end, more);
+    while (status == RH_OK && *more && !rh_runs_is_complete(&finding->finding) && at < MOST);
+    if (status == RH_OK && at > 0 && (!*more || !rh_runs_is_complete(&finding->finding)))
+        status = rh_runs_next_finding(runs, candidate, &first, finding, end, more);
+    return status;
+}
+
 static enum rh_status add_evidence(struct sources *s, struct rh_report *report,
                                    struct rh_report_candidate *out)
 {
     struct rh_runs_finding finding;
     struct rh_runs_end end;
-    size_t at = 0;
     bool more;
-    enum rh_status status = rh_runs_next_finding(s->runs, out->id, &at, &finding, &end, &more);
+    enum rh_status status = choose_finding(s->runs, out->id, &finding, &end, &more);
     if (status != RH_OK || !more)
         return status;
     out->finding = rh_evidence_describe(&report->arena, s->symbols, out, &finding);

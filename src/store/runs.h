@@ -263,8 +263,9 @@ enum rh_status rh_runs_add_found(struct rh_runs *runs, uint64_t run, size_t aske
  * completed again.
  *
  * Of each candidate, order and proof only the first RH_RUNS_KEPT findings are kept; one of a run
- * that crashed or hung replaces one of a run that did neither. A finding that the program under
- * test has overwritten with nonsense is left out. `sights` may be NULL.
+ * that crashed or hung replaces one of a run that did neither, and a complete one another. A
+ * finding that the program under test has overwritten with nonsense is left out. `sights` may be
+ * NULL.
  */
 enum rh_status rh_runs_complete(struct rh_runs *runs, uint64_t run, const struct rh_runs_end *end,
                                 const struct rh_runs_answer *answers, size_t count,
@@ -293,6 +294,10 @@ enum rh_status rh_runs_next_state(struct rh_runs *runs, struct rh_runs_state *st
 /* The state of one candidate; *known is false if no completed run was asked about it. */
 enum rh_status rh_runs_get_state(struct rh_runs *runs, uint64_t candidate,
                                  struct rh_runs_state *state, bool *known);
+
+/* Whether a finding tells who made both accesses. A race that is seen when the later one comes may
+ * have forgotten who made the earlier. */
+bool rh_runs_is_complete(const struct rh_finding *finding);
 
 /* The kept findings of a candidate, best first: proved before suspected, then by falling enum
  * rh_proof, then those of runs that crashed or hung. `*end` tells how the finding's run ended. The

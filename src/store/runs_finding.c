@@ -52,22 +52,42 @@ static enum rh_status add_images(struct rh_runs *runs, int64_t number,
     return status;
 }
 
+bool rh_runs_is_complete(const struct rh_finding *finding)
+{
+    for (int i = 0; i < 2; i++)
+        if (!finding->sides[i].thread && !rh_side_is_uninstrumented(&finding->sides[i]))
+            return false;
+    return true;
+}
+
+static bool is_row_complete(const struct rh_db_statement *row, int column)
+{
+    struct rh_db_value bytes = rh_db_column(row, column);
+    struct rh_finding finding;
+    return bytes.kind == RH_DB_BLOB &&
+           rh_finding_decode(bytes.bytes, bytes.len, &finding) == RH_OK &&
+           rh_runs_is_complete(&finding);
+}
+
 /* Looks for room among the findings of the same candidate, order and proof. If there is none,
  * *worst is the one to go, or 0. One of a run that failed is better than one of a run that did
- * not. */
+ * not; then, a complete one is better than one that is not. */
 static enum rh_status find_room(struct rh_runs *runs, const struct rh_runs_finding *finding,
                                 bool failed, bool *has_room, int64_t *worst)
 {
     struct rh_db_statement *row = runs->statements[RH_RUNS_FINDINGS_ALIKE];
-    bool more;
+    bool more, complete = rh_runs_is_complete(&finding->finding);
     int kept = 0;
     enum rh_status status = RH_RUNS_FIND(
         runs, FINDINGS_ALIKE, &more, rh_db_int((int64_t)finding->candidate),
         rh_db_int(finding->order), rh_db_int(finding->finding.proof), rh_db_int(finding->proved));
     *worst = 0;
     while (status == RH_OK && more && kept < RH_RUNS_KEPT) {
-        if (kept++ == 0 && failed && rh_db_column(row, 1).number == 0)
+        bool old_failed = rh_db_column(row, 1).number != 0;
+        bool better = failed != old_failed ? failed : complete && !is_row_complete(row, 2);
+        if (better && *worst == 0)
             *worst = rh_db_column(row, 0).number;
+        kept++;
         status = rh_db_step(row, &more);
     }
     rh_db_reset(row);

@@ -125,6 +125,23 @@ static void the_first_few_races_are_kept(void **state)
     free(path);
 }
 
+static void races_that_name_both_threads_are_better(void **state)
+{
+    char *path = store_path(state);
+    struct rh_runs *runs = open_store(path);
+    struct rh_runs_finding races[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        races[i] = make_race(1, RH_ORDER_PRIMARY, RH_PROOF_UNORDERED, true, i);
+        races[i].finding.sides[0].thread = i == 1 || i == 5 ? 2 : 0;
+    }
+    run_with_races(runs, &quiet, races, 5);
+    assert_marks(runs, (const uint32_t[]){0, 1, 2, 3}, 4);
+    run_with_races(runs, &quiet, &races[5], 1);
+    assert_marks(runs, (const uint32_t[]){0, 1, 2, 5}, 4);
+    rh_runs_close(runs);
+    free(path);
+}
+
 /* A program that writes over the shared memory costs its races, not the store. */
 static void nonsense_for_a_race_is_left_out(void **state)
 {
@@ -167,6 +184,7 @@ int main(void)
         SCRATCH_TEST(a_race_comes_back_with_its_images),
         SCRATCH_TEST(races_come_best_first),
         SCRATCH_TEST(the_first_few_races_are_kept),
+        SCRATCH_TEST(races_that_name_both_threads_are_better),
         SCRATCH_TEST(nonsense_for_a_race_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,11 @@ static void say_main(struct making *m)
     m->race.finding.sides[1].thread = 1;
     m->race.finding.sides[1].parent = 0;
 }
+static void say_forgotten(struct making *m)
+{
+    m->race.finding.sides[0].thread = 0;
+    m->race.finding.sides[0].parent = 0;
+}
 static void say_stack(struct making *m)
 {
     m->race.finding.block = RH_BLOCK_STACK;
@@ -179,6 +184,7 @@ static const struct word {
     {"crash", say_crash},
     {"hang", say_hang},
     {"main", say_main},
+    {"forgotten", say_forgotten},
     {"stack", say_stack},
     {"lock0", say_lock0},
     {"lock1", say_lock1},

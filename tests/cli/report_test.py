@@ -138,6 +138,13 @@ class Text(ReportCase):
         lines = self.block("races with itself")
         self.assertEqual(len([l for l in lines if l.startswith("    41 | ")]), 1)
 
+    def test_the_evidence_that_names_both_threads_is_shown(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{ITSELF}:race,forgotten")
+        self.assertIn("by an unknown thread", self.report())
+        self.make_runs(self.store, f"{ITSELF}:race")
+        self.assertNotIn("an unknown thread", self.report())
+
     def test_same_output_twice(self):
         for name in ("text", "json", "sarif", "html"):
             self.assertEqual(self.report("--format=" + name), self.report("--format=" + name))

@@ -14,7 +14,10 @@ and is run until a race is proved, and a lock behind
 
 is called by that name. Then, in text, HTML and SARIF, every race must be headed by a marked
 line of the program's own file, and nothing may show a mangled name, a lock or a variable of the C++
-library's implementation, or advice to lock inside its headers.
+library's implementation, or advice to lock inside its headers. A program that may fail at one level
+says so, and the reason is printed if it does:
+
+    // EXPECTED FAILURE -O0: reason
 """
 import argparse
 import html
@@ -35,6 +38,10 @@ class Failure(Exception):
     pass
 
 
+class ExpectedFailure(Exception):
+    pass
+
+
 def expect(holds, what, text):
     if not holds:
         raise Failure(f"{what}:\n{text}")
@@ -50,6 +57,8 @@ class Subject:
             lines = file.readlines()
         self.marked = {n for n, line in enumerate(lines, 1) if "// HEADLINE" in line}
         self.locks = [l.split("// HOLDS:")[1].strip() for l in lines if "// HOLDS:" in l]
+        self.failures = [l.split(f"// EXPECTED FAILURE {level}:")[1].strip() for l in lines
+                         if f"// EXPECTED FAILURE {level}:" in l]
         self.env = dict(os.environ, XDG_DATA_HOME=os.path.join(folder, "data"))
         self.call("racehive-c++", "-std=c++20", "-g", level, "-pthread", self.source, "-o", name)
 
@@ -135,10 +144,16 @@ def check(options, name, level):
     try:
         subject = Subject(options.build, name, folder, level)
         run = subject.find_race(options.runs, options.more)
-        check_text(subject, run)
-        check_html(subject)
-        check_sarif(subject)
-        check_candidates(subject)
+        try:
+            check_text(subject, run)
+            check_html(subject)
+            check_sarif(subject)
+        except Failure as failure:
+            if subject.failures:
+                raise ExpectedFailure("; ".join(subject.failures)) from failure
+            raise
+        finally:
+            check_candidates(subject)
     finally:
         shutil.rmtree(folder)
 
@@ -158,6 +173,8 @@ def main():
         try:
             check(options, name, options.level)
             print(f"{name} {options.level}: ok", flush=True)
+        except ExpectedFailure as failure:
+            print(f"EXPECTED FAILURE: {name} {options.level}: {failure}", flush=True)
         except Failure as failure:
             failed += 1
             print(f"{name} {options.level}: FAILED: {failure}", flush=True)

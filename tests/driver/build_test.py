@@ -100,6 +100,35 @@ class Builds(DriverTest):
         self.assert_output("42\n", "b/prog")
         self.assert_no_temps()
 
+    def test_cmake_with_interprocedural_optimisation(self):
+        if not shutil.which("cmake"):
+            self.skipTest("no cmake")
+        self.write("CMakeLists.txt",
+                   "cmake_minimum_required(VERSION 3.13)\nproject(p C CXX)\n"
+                   "include(CheckIPOSupported)\ncheck_ipo_supported()\n"
+                   "set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n"
+                   "add_library(a STATIC a.c)\n"
+                   "add_executable(prog main.cc)\ntarget_link_libraries(prog a)\n")
+        self.write("a.c", "int a(void) { return 42; }\n")
+        self.write("main.cc", "#include <cstdio>\nextern \"C\" int a();\n"
+                              "int main() { std::printf(\"%d\\n\", a()); }\n")
+        self.run_ok("cmake", "-G", "Unix Makefiles", "-S", ".", "-B", "b",
+                    "-DCMAKE_C_COMPILER=" + self.prefix.cc,
+                    "-DCMAKE_CXX_COMPILER=" + self.prefix.cxx)
+        self.run_ok("cmake", "--build", "b")
+        self.assert_instrumented("b/prog")
+        self.assert_output("42\n", "b/prog")
+
+    def test_build_without_proc(self):
+        enter = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+                 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+        if self.run_any(*enter, "true").status != 0:
+            self.skipTest("no namespaces here")
+        self.write("main.c", "int main(void) { return 0; }\n")
+        self.run_ok(*enter, "racehive-cc", "-O2", "main.c", "-o", "prog")
+        self.assert_instrumented("prog")
+        self.run_ok("./prog")
+
     def test_libtool(self):
         system = shutil.which("libtool")
         if not system:

@@ -38,6 +38,28 @@ class Programs(DriverTest):
         self.assert_instrumented("sub folder/my prog")
         self.run_ok("sub folder/my prog")
 
+    def test_linker_sets_survive_gc_sections(self):
+        self.write("set.c", "#include <stdio.h>\n"
+                            "__attribute__((used, section(\"names\"))) static const char *const a = \"a\";\n"
+                            "__attribute__((used, section(\"names\"))) static const char *const b = \"b\";\n"
+                            "extern const char *const __start_names[], *const __stop_names[];\n"
+                            "int main(void) { for (const char *const *n = __start_names; "
+                            "n < __stop_names; n++) puts(*n); return 0; }\n")
+        for flags in ([], ["-ffunction-sections", "-fdata-sections"], ["-fuse-ld=gold"], ["-static"]):
+            self.cc("-O2", *flags, "-Wl,--gc-sections", "set.c", "-o", "prog")
+            self.assert_instrumented("prog")
+            self.assert_output("a\nb\n", "./prog")
+
+    def test_objects_for_another_processor_get_one_clear_line(self):
+        self.write("main.c", MAIN)
+        self.write("f.c", F)
+        self.cc("--target=aarch64-linux-gnu", "-ffreestanding", "-c", "f.c")
+        result = self.run_any(self.prefix.cc, "main.c", "f.o", "-o", "prog")
+        self.assertNotEqual(result.status, 0)
+        lines = [line for line in result.err.splitlines() if line.startswith("racehive: ")]
+        self.assertEqual(lines, ["racehive: note: prog is not instrumented: f.o is not for x86-64, "
+                                 "the one processor that Racehive knows"])
+
     def test_no_pie(self):
         self.check_pair("-no-pie")
         self.assertIn("EXEC", self.run_ok(llvm_tool("llvm-readelf"), "-h", "prog").out)

@@ -87,4 +87,66 @@ __rh_thunk:
         ret
         .cfi_endproc
         .size   __rh_thunk, .-__rh_thunk
+
+/*
+ * The same for a check that has failed: most are done by the image's `check`, a C function, for which
+ * fewer registers are saved. %r9 to %r11 belong to the check. What it refuses goes on to the hook.
+ */
+        .globl  __rh_check
+        .hidden __rh_check
+        .type   __rh_check, @function
+        .p2align 4
+__rh_check:
+        .cfi_startproc simple
+        .cfi_def_cfa %rsp, 160
+        .cfi_return_column 16
+        .cfi_escape 0x16, 16, 18, 0x08, 160, 0x1c, 0x06, 0x12, 0x23, 10, 0x94, 4, 0x08, 32, 0x24
+        .cfi_escape 0x08, 32, 0x26, 0x22, 0x23, 14
+        .cfi_undefined %rdi
+        pushq   %rax
+        .cfi_adjust_cfa_offset 8
+        pushq   %rcx
+        .cfi_adjust_cfa_offset 8
+        pushq   %rdx
+        .cfi_adjust_cfa_offset 8
+        pushq   %rsi
+        .cfi_adjust_cfa_offset 8
+        pushq   %rdi
+        .cfi_adjust_cfa_offset 8
+        pushq   %r8
+        .cfi_adjust_cfa_offset 8
+        pushq   %rbx
+        .cfi_adjust_cfa_offset 8
+        .cfi_offset %rbx, -216
+        movq    %rsp, %rbx
+        .cfi_def_cfa_register %rbx
+        andq    $-16, %rsp
+        movq    %rdi, %rsi
+        movq    80(%rbx), %rdx
+        movq    72(%rbx), %rcx
+        leaq    216(%rbx), %r8
+        leaq    __rh_image(%rip), %rdi
+        call    *88(%rdi)
+        testb   %al, %al
+        movq    %rbx, %rsp
+        .cfi_def_cfa_register %rsp
+        popq    %rbx
+        .cfi_adjust_cfa_offset -8
+        .cfi_restore %rbx
+        popq    %r8
+        .cfi_adjust_cfa_offset -8
+        popq    %rdi
+        .cfi_adjust_cfa_offset -8
+        popq    %rsi
+        .cfi_adjust_cfa_offset -8
+        popq    %rdx
+        .cfi_adjust_cfa_offset -8
+        popq    %rcx
+        .cfi_adjust_cfa_offset -8
+        popq    %rax
+        .cfi_adjust_cfa_offset -8
+        je      __rh_thunk
+        ret
+        .cfi_endproc
+        .size   __rh_check, .-__rh_check
         .section .note.GNU-stack,"",@progbits

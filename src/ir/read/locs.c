@@ -12,6 +12,7 @@
 
 #include "base/fs.h"
 #include "ir/debug/di.h"
+#include "ir/read/ignored.h"
 
 struct scope {
     const struct scope *whole; /* that of the function; itself if it is one */
@@ -19,6 +20,7 @@ struct scope {
     uint32_t line; /* of functions, where they are defined; 0 if unknown */
     const char *function;
     const char *linkage;
+    bool is_ignored; /* the function asks not to be instrumented */
 };
 
 static const char *read_path(struct rh_snapshot *s, LLVMMetadataRef file)
@@ -71,6 +73,7 @@ static struct scope *read_scope(struct rh_snapshot *s, LLVMMetadataRef node)
         scope->whole = read_scope(s, subprogram);
         scope->function = scope->whole->function;
         scope->linkage = scope->whole->linkage;
+        scope->is_ignored = scope->whole->is_ignored;
         return scope;
     }
     scope->whole = scope;
@@ -79,6 +82,7 @@ static struct scope *read_scope(struct rh_snapshot *s, LLVMMetadataRef node)
     scope->linkage = read_text(s, subprogram, RH_DI_LINKAGE);
     if (!*scope->linkage)
         scope->linkage = scope->function;
+    scope->is_ignored = rh_ignored_has(s, subprogram);
     return scope;
 }
 
@@ -100,6 +104,7 @@ static struct rh_loc *make_loc(struct rh_snapshot *s, LLVMMetadataRef scope_node
     loc->file = scope->file;
     loc->function = scope->function;
     loc->linkage = scope->linkage;
+    loc->is_ignored = scope->is_ignored;
     loc->line = line;
     loc->column = column;
     if (line == 0)

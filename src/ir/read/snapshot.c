@@ -11,6 +11,7 @@
 #include <llvm-c/DebugInfo.h>
 
 #include "base/mem.h"
+#include "ir/read/ignored.h"
 #include "ir/read/tags.h"
 
 /* Debug intrinsics exist as calls or as records beside the code, by LLVM's version and settings;
@@ -120,18 +121,6 @@ static bool has_attribute(LLVMValueRef fn, const char *name)
                                                kind) != NULL;
 }
 
-/* RH_IGNORE_FUNCTION expands to the enum attribute; the other two ways serve compilers and
- * languages that lack it. */
-static bool asks_no_instrument(struct rh_snapshot *s, LLVMValueRef fn)
-{
-    static const char mark[] = "racehive-ignore";
-
-    return has_attribute(fn, "disable_sanitizer_instrumentation") ||
-           LLVMGetStringAttributeAtIndex(fn, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, mark,
-                                         sizeof mark - 1) ||
-           strcmp(copy_section(s, fn), ".text.rh_ignore") == 0;
-}
-
 static const char *copy_intrinsic(struct rh_snapshot *s, LLVMValueRef fn)
 {
     unsigned id = LLVMGetIntrinsicID(fn);
@@ -172,7 +161,7 @@ static struct rh_function *add_function(struct rh_snapshot *s, LLVMValueRef hand
     f->type = rh_snapshot_type(s, LLVMGlobalGetValueType(handle));
     f->is_local = is_local_linkage(handle);
     f->is_naked = has_attribute(handle, "naked");
-    f->no_instrument = asks_no_instrument(s, handle);
+    f->no_instrument = rh_ignored_asks(s, handle);
     f->loc = rh_snapshot_function_loc(s, LLVMGetSubprogram(handle));
     f->handle = handle;
     return f;
@@ -376,6 +365,7 @@ void rh_snapshot_take(struct rh_module *m)
     };
 
     m->tags = rh_tags_new(m->context);
+    rh_ignored_read(&s);
     add_globals(&s);
     add_functions(&s);
     add_aliases(&s);
@@ -392,6 +382,8 @@ void rh_snapshot_take(struct rh_module *m)
     rh_map_release(&s.scope_of);
     rh_map_release(&s.file_of);
     rh_map_release(&s.near_of);
+    rh_map_release(&s.ignored_functions);
+    rh_strmap_release(&s.ignored);
     rh_vec_free(&s.values);
     rh_vec_free(&s.pending);
     rh_vec_free(&s.bundle_uses);

@@ -35,6 +35,8 @@ struct rh_snapshot {
     struct rh_map scope_of;                /* DILocalScope -> what locations in it have in common */
     struct rh_map file_of;                 /* DIFile -> its path */
     struct rh_map near_of;                 /* struct rh_loc -> the same, marked as near */
+    struct rh_map ignored_functions;       /* LLVMValueRef of functions, see ignored.h */
+    struct rh_strmap ignored;              /* the same by name and place */
     struct rh_snapshot_values values;      /* all, by id */
     struct rh_snapshot_values pending;
     struct rh_snapshot_uses bundle_uses; /* by the user's id */

@@ -285,6 +285,12 @@ static void read_wrapping(struct rh_snapshot *s, struct rh_value *v)
     v->never_wraps = LLVMGetNSW(v->handle) || (v->type->bits >= 64 && LLVMGetNUW(v->handle));
 }
 
+static void read_or(struct rh_snapshot *s, struct rh_value *v)
+{
+    read_ops(s, v);
+    v->never_wraps = LLVMGetIsDisjoint(v->handle);
+}
+
 static void read_indices(struct rh_snapshot *s, struct rh_value *v)
 {
     const unsigned *indices = LLVMGetIndices(v->handle);
@@ -416,6 +422,7 @@ static void (*const readers[RH_OP_COUNT])(struct rh_snapshot *, struct rh_value 
     [RH_OP_SUB] = read_wrapping,
     [RH_OP_MUL] = read_wrapping,
     [RH_OP_SHL] = read_wrapping,
+    [RH_OP_OR] = read_or,
     [RH_OP_SHUFFLEVECTOR] = read_shuffle,
     [RH_OP_EXTRACTVALUE] = read_indices,
     [RH_OP_INSERTVALUE] = read_indices,

@@ -19,6 +19,14 @@ LLVMValueRef rh_llvm_asm(LLVMTypeRef type, const char *text, const char *constra
                             LLVMInlineAsmDialectATT, false);
 }
 
+void rh_llvm_mark_nounwind(LLVMContextRef context, LLVMValueRef call)
+{
+    static const char name[] = "nounwind";
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, sizeof name - 1);
+    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(context, kind, 0));
+}
+
 static unsigned inserted_kind(LLVMContextRef context)
 {
     static const char name[] = "racehive.inserted";

@@ -15,6 +15,9 @@
 /* Assembly with side effects as something to call. */
 LLVMValueRef rh_llvm_asm(LLVMTypeRef type, const char *text, const char *constraints);
 
+/* A call that never unwinds. */
+void rh_llvm_mark_nounwind(LLVMContextRef context, LLVMValueRef call);
+
 /* Marks a call as inserted by us, and tells such a call. */
 void rh_llvm_mark_inserted(LLVMContextRef context, LLVMValueRef call);
 bool rh_llvm_is_inserted(LLVMValueRef inst);

@@ -72,8 +72,7 @@ static unsigned attribute_kind(const char *name)
 static void mark_operands(LLVMContextRef context, LLVMValueRef call,
                           const struct rh_asm_operand *operands, uint32_t count)
 {
-    LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                             LLVMCreateEnumAttribute(context, attribute_kind("nounwind"), 0));
+    rh_llvm_mark_nounwind(context, call);
     for (uint32_t i = 0; i < count; i++) {
         if (!operands[i].is_memory)
             continue;

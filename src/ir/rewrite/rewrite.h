@@ -83,6 +83,22 @@ void *rh_twin_of_block(const struct rh_twin *twin, const struct rh_block *block)
 void *rh_twin_entry(const struct rh_twin *twin);
 /* Ends the work on a twin and releases `twin`. */
 void rh_rewrite_twin_finish(struct rh_twin *twin);
+/* Assembly that stands before a loop for what an instruction does in all its rounds. Operand 0 is a
+ * register with the address; if the sweep has a stride, that is the lowest of all addresses, and
+ * operand 1 is a register with `shape`, a number below 1 << count_at, and above it how many
+ * accesses they are: `run` for each round. */
+struct rh_sweep;
+struct rh_sweep_text {
+    const char *text, *constraints;
+    uint64_t shape;
+    uint32_t count_at;
+    uint32_t run; /* accesses of each round */
+};
+/* Inserts it at the end of the block before the loop, in the twin, or in the plain body if that is
+ * NULL. `pointer` is the address at `inst`. Unsupported: that block is not in the twin. */
+enum rh_status rh_rewrite_insert_sweep(struct rh_module *m, const struct rh_twin *twin,
+                                       const struct rh_sweep *sweep, struct rh_value *inst,
+                                       struct rh_value *pointer, const struct rh_sweep_text *text);
 /* Gives a loop of a finished twin a copy without the assembly that rh_rewrite_insert_asm has put
  * into it, which runs instead unless `text` (as for gates) jumps. `blocks` are the handles of the
  * loop's blocks, its header first; no call in it but to intrinsics and inserted assembly.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A string stream that two threads write to.
+// EXPECTED FAILURE -O0: an access whose stack is lost has no caller, and nothing is inlined
 #include <sstream>
 #include <string>
 #include <thread>

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accesses in few instructions: see quick.h. Runs in hooks: no libc, few registers saved. */
+#include "fasttrack/quick.h"
+
+#include "fasttrack/origins.h"
+
+enum { GRANULE = RT_SHADOW_GRANULE, AHEAD = 32 };
+
+static _Thread_local struct {
+    struct rt_thread *self;
+    const struct rt_clocks *clocks;
+    uint64_t locks;
+} quick __attribute__((tls_model("initial-exec")));
+
+void rt_quick_ready(struct rt_thread *self, const struct rt_clocks *clocks, uint64_t locks)
+{
+    quick.clocks = clocks;
+    quick.locks = locks;
+    quick.self = self;
+}
+
+static inline struct rt_shadow_granule *granule_of(uintptr_t address)
+{
+    uintptr_t index = address >> RT_SHADOW_CHUNK_BITS;
+    if (rt_unlikely(index >> (RT_SHADOW_ADDRESS_BITS - RT_SHADOW_CHUNK_BITS)))
+        return NULL;
+    uintptr_t entry = __atomic_load_n(&__rh_directory[index], __ATOMIC_RELAXED);
+    if (rt_unlikely(!entry))
+        return NULL;
+    return (struct rt_shadow_granule *)(entry + RT_SHADOW_CELLS * (address & -(uintptr_t)GRANULE));
+}
+
+/* What the first word says shows whether the page was touched, if there is something. */
+static inline bool is_in_use(uintptr_t address, uint64_t first)
+{
+    return rt_likely(first) || rt_shadow_is_touched(address);
+}
+
+static inline uint64_t with_bytes(uint64_t cell, uint32_t bytes)
+{
+    return cell & ~((uint64_t)bytes << RT_CELL_BYTES_AT);
+}
+
+/* Whether the thread has made this access in this epoch, and nobody conflicted with it since. */
+static inline bool is_covered(const struct rt_shadow_granule *granule, uint64_t first,
+                              uint64_t cell, uint64_t needs)
+{
+    if (rt_cell_covers(first, cell, needs))
+        return true;
+    return rt_cell_epoch(first) && !rt_cell_conflicts(first, cell) &&
+           rt_shadow_covers(granule, cell, needs);
+}
+
+/* --- single accesses --- */
+
+/* Where an access is made. */
+struct place {
+    struct rh_image *image;
+    uint64_t key;
+    uintptr_t stack;
+};
+
+/* An access within one granule. */
+static inline bool enter_small(uintptr_t address, const struct place *at, uint64_t cell)
+{
+    struct rt_shadow_granule *granule = granule_of(address);
+    if (rt_unlikely(!granule))
+        return false;
+    uint64_t first = atomic_load_explicit(&granule->first, memory_order_acquire);
+    uint64_t needs = rt_cell_needs(rt_cell_bytes(cell), rt_cell_is_write(cell), false);
+    if (is_covered(granule, first, cell, needs))
+        return true;
+    uint16_t origin = rt_origin_find(rt_cell_slot(cell), at->image, (uint32_t)at->key,
+                                     rt_quick_context(at->stack, quick.locks));
+    struct rt_shadow_held held;
+    if (rt_unlikely(!origin || !is_in_use(address, first)) || !rt_shadow_hold(granule, &held))
+        return false;
+    bool is_done = rt_track_try(quick.clocks, &held, granule, cell | origin);
+    rt_shadow_let_go(&held);
+    return is_done;
+}
+
+static bool enter_parts(uintptr_t address, uint32_t size, const struct place *at, uint64_t cell)
+{
+    uintptr_t end = address + size;
+    bool is_done = true;
+    while (is_done && address < end) {
+        uint32_t low = address % GRANULE, room = GRANULE - low;
+        uint32_t part = end - address < room ? (uint32_t)(end - address) : room;
+        is_done = enter_small(address, at, with_bytes(cell, ((1u << part) - 1) << low));
+        address += part;
+    }
+    return is_done;
+}
+
+/* --- sweeps --- */
+
+/* Neighbours mostly hold the same two cells: what became of the last two is kept. */
+struct sweep {
+    const struct rt_clocks *clocks;
+    uint64_t cell;
+    struct rt_shadow_held held;
+    uintptr_t page; /* the last that was found to be touched, by number */
+    struct {
+        uint64_t first, second; /* both 0: none */
+        uint64_t new, left;
+    } last;
+};
+
+static inline void leave_line(struct sweep *s)
+{
+    if (s->held.line)
+        rt_shadow_let_go(&s->held);
+    s->held.line = NULL;
+}
+
+static bool is_touched(struct sweep *s, uintptr_t address)
+{
+    uintptr_t page = address >> RT_SHADOW_PAGE_BITS;
+    if (page != s->page && rt_shadow_is_touched(address))
+        s->page = page;
+    return page == s->page;
+}
+
+/* Of a granule whose line is held. */
+static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell)
+{
+    uint64_t first = rt_shadow_first(&s->held, granule), new = cell, left;
+    uint64_t second = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
+    if (rt_unlikely(!rt_track_has_two(granule, second)))
+        return rt_track_more(s->clocks, &s->held, granule, cell);
+    if (rt_likely(first == s->last.first && second == s->last.second && cell == s->last.new)) {
+        left = s->last.left;
+    } else if (rt_track_two(s->clocks, first, second, &new, &left)) {
+        if (new == cell) {
+            s->last.first = first;
+            s->last.second = second;
+            s->last.new = new;
+            s->last.left = left;
+        }
+    } else {
+        return rt_track_more(s->clocks, &s->held, granule, cell);
+    }
+    if (left != second)
+        atomic_store_explicit(&granule->rest[0], left, memory_order_relaxed);
+    rt_shadow_set_first(&s->held, granule, new);
+    return true;
+}
+
+/* Of a granule that its first word does not cover. */
+__attribute__((always_inline)) static inline bool
+sweep_granule(struct sweep *s, uintptr_t at, struct rt_shadow_granule *granule,
+                                 uint64_t first, uint64_t cell, uint64_t needs)
+{
+    bool is_held = rt_shadow_line(granule) == s->held.line;
+    if (is_held)
+        first = rt_shadow_first(&s->held, granule);
+    if (is_covered(granule, first, cell, needs))
+        return true;
+    if (rt_unlikely(!first) && !is_touched(s, at))
+        return false;
+    if (!is_held) {
+        leave_line(s);
+        if (!rt_shadow_hold(granule, &s->held))
+            return false;
+    }
+    return change(s, granule, cell);
+}
+
+/* Some bytes of one granule. */
+static bool sweep_part(struct sweep *s, uintptr_t at, uint32_t bytes)
+{
+    struct rt_shadow_granule *granule = granule_of(at);
+    uint64_t cell = with_bytes(s->cell, bytes);
+    uint64_t needs = rt_cell_needs((uint8_t)bytes, rt_cell_is_write(cell), rt_cell_is_atomic(cell));
+    return rt_likely(granule) &&
+           sweep_granule(s, at, granule,
+                         atomic_load_explicit(&granule->first, memory_order_acquire), cell, needs);
+}
+
+static bool sweep_parts(struct sweep *s, uintptr_t at, uintptr_t end)
+{
+    while (at < end) {
+        uint32_t low = at % GRANULE, room = GRANULE - low;
+        uint32_t part = end - at < room ? (uint32_t)(end - at) : room;
+        if (rt_unlikely(!sweep_part(s, at, ((1u << part) - 1) << low)))
+            return false;
+        at += part;
+    }
+    return true;
+}
+
+/* What is about to be looked at, as far as one look ahead in the loop comes too late for it. */
+static inline void fetch(const struct rt_shadow_granule *granule, uintptr_t at, uintptr_t end,
+                         uint64_t stride)
+{
+    const uint32_t at_once = 2; /* granules of one line of the cache */
+    for (uint32_t i = at_once; i < AHEAD && at + i * stride < end; i += at_once)
+        __builtin_prefetch(granule + i * (stride / GRANULE), 1);
+}
+
+/* Whole granules. Gives the address of the first that is refused, or `end` or more. */
+static uintptr_t sweep_whole(struct sweep *s, uintptr_t at, uintptr_t end, uint64_t stride)
+{
+    const uint64_t cell = with_bytes(s->cell, 0xff);
+    const uint64_t needs = rt_cell_needs(0xff, rt_cell_is_write(cell), rt_cell_is_atomic(cell));
+    while (at < end) {
+        uintptr_t chunk_end = (at | ((1ull << RT_SHADOW_CHUNK_BITS) - 1)) + 1;
+        uintptr_t limit = end < chunk_end ? end : chunk_end;
+        struct rt_shadow_granule *granule = granule_of(at);
+        if (rt_unlikely(!granule))
+            return at;
+        fetch(granule, at, limit, stride);
+        for (; at < limit; at += stride, granule += stride / GRANULE) {
+            __builtin_prefetch(granule + AHEAD, 1);
+            uint64_t first = atomic_load_explicit(&granule->first, memory_order_acquire);
+            if (!rt_cell_covers(first, cell, needs) &&
+                rt_unlikely(!sweep_granule(s, at, granule, first, cell, needs)))
+                return at;
+        }
+    }
+    return at;
+}
+
+/* Gives the address of the first access that is refused, wholly or in part. */
+static uintptr_t sweep(const struct rt_clocks *clocks, uintptr_t at, uintptr_t end, uint64_t stride,
+                       uint64_t size, uint64_t cell)
+{
+    struct sweep s = {.clocks = clocks, .cell = cell};
+    if ((at | stride | size) % GRANULE) {
+        while (at < end && sweep_parts(&s, at, at + size))
+            at += stride;
+    } else if (size == GRANULE) {
+        at = sweep_whole(&s, at, end, stride);
+    } else {
+        while (at < end && sweep_whole(&s, at, at + size, GRANULE) >= at + size)
+            at += stride;
+    }
+    leave_line(&s);
+    return at;
+}
+
+/* Accesses without gaps: whole granules as far as possible. */
+static bool sweep_dense(const struct rt_clocks *clocks, uintptr_t *at, uintptr_t end, uint64_t size,
+                        uint64_t cell)
+{
+    const uintptr_t last = end & -(uintptr_t)GRANULE, begin = *at;
+    while (*at < end) {
+        uint64_t low = *at % GRANULE, left = end - *at, room = GRANULE - low;
+        bool is_whole = !low && *at < last;
+        uint64_t part = is_whole ? (uint64_t)GRANULE : left < room ? left : room;
+        uintptr_t goal = is_whole ? last : *at + part;
+        uintptr_t reached = sweep(clocks, *at, goal, part, part, cell);
+        if (reached < goal) {
+            *at = reached - (reached - begin) % size;
+            return false;
+        }
+        *at = goal;
+    }
+    return true;
+}
+
+bool rt_quick_sweep(const struct rt_clocks *clocks, uintptr_t *at, uintptr_t end, uint64_t stride,
+                    uint64_t size, uint64_t cell)
+{
+    if (stride == size)
+        return sweep_dense(clocks, at, end, size, cell);
+    *at = sweep(clocks, *at, end, stride, size, cell);
+    return *at >= end;
+}
+
+/* --- checks --- */
+
+static bool enter_sweep(uintptr_t address, const struct place *at, uint64_t shape, uint64_t cell)
+{
+    uint64_t stride = shape >> RH_CHECK_SHAPE_STRIDE_AT & RH_CHECK_SHAPE_STRIDE;
+    uintptr_t end = address + (shape >> RH_CHECK_SHAPE_COUNT_AT) * stride;
+    uint16_t origin = rt_origin_find(rt_cell_slot(cell), at->image, (uint32_t)at->key,
+                                     rt_quick_context(at->stack, quick.locks));
+    return origin && rt_quick_sweep(quick.clocks, &address, end, stride,
+                                    shape & RH_CHECK_SHAPE_SIZE, cell | origin);
+}
+
+static inline bool enter_one(uintptr_t address, const struct place *at, uint32_t size,
+                             uint64_t cell)
+{
+    uint32_t low = address % GRANULE;
+    return low + size <= GRANULE
+               ? enter_small(address, at, with_bytes(cell, ((1u << size) - 1) << low))
+               : enter_parts(address, size, at, cell);
+}
+
+bool rt_quick_check(struct rh_image *image, uintptr_t address, uint64_t key, uint64_t shape,
+                    uintptr_t stack)
+{
+    struct rt_thread *self = quick.self;
+    if (rt_unlikely(!self || self->in_hook | self->ignore_reads | self->ignore_writes))
+        return false;
+    self->in_hook = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    uint64_t epoch = __rh_epoch;
+    bool is_done = false;
+    if (rt_likely(epoch != RT_CHECK_NO_EPOCH)) {
+        const struct place at = {image, key, stack};
+        uint64_t cell = rt_cell_make(epoch, 0, shape & RH_CHECK_SHAPE_WRITES, false, 0);
+        is_done = rt_unlikely(shape & RH_CHECK_SHAPE_SWEEP)
+                      ? enter_sweep(address, &at, shape, cell)
+                      : enter_one(address, &at, shape & RH_CHECK_SHAPE_SIZE, cell);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    self->in_hook = 0;
+    return is_done;
+}
