@@ -41,6 +41,9 @@ ARMS = {
                        asked=("--detector=racechaser", "--max-overhead=0.05")),
     "litehb": kind("litehb", "keyed", "each run follows the order of one candidate's accesses",
                    asked=("--detector=litehb",)),
+    "caper": kind("caper", "keyed", "each run notes which sites touch memory that several threads can "
+                  "reach; the first runs, which are not measured, leave it little to note",
+                  asked=("--detector=caper",)),
     "tsan": kind("ThreadSanitizer", "tsan", "clang -O2 -fsanitize=thread"),
     "native-small": kind("native, small", "native", "the native build with the small load",
                          scale="small", base=None),

@@ -14,7 +14,7 @@ import stats
 import tables
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LIGHT = ("whole", "idle", "racemob", "racechaser", "litehb")
+LIGHT = ("whole", "idle", "racemob", "racechaser", "litehb", "caper")
 HEAVY = ("tsan", "helgrind", "drd")
 MEASURES = {"wall": "Wall time", "cpu": "Processor time", "rss_kb": "Peak memory"}
 

@@ -238,9 +238,17 @@ static void retire(struct rt_image *image)
         rt_keys_sites(image, sites, count, RT_KEYS_ALL, false);
 }
 
+static void tell_time(void)
+{
+    atomic_store(&rt_shared()->hook_ns, rt_budget_spent(RT_METER_HOOKS) +
+                                            rt_budget_spent(RT_METER_SYNCS) +
+                                            rt_budget_spent(RT_METER_KEYS));
+}
+
 static void caper_tick(void)
 {
     judge_early();
+    tell_time();
     if (!atomic_exchange(&has_news, false))
         return;
     uint32_t count = rt_image_count();
@@ -289,6 +297,7 @@ static void caper_thread_end(struct rt_thread *gone)
 static void caper_finish(void)
 {
     judge_early();
+    tell_time();
     if (!rt_options.verbose)
         return;
     struct rt_line line = {0};

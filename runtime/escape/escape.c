@@ -41,6 +41,11 @@ uint32_t rt_escape_racy_count(void)
     return atomic_load_explicit(&racy_count, memory_order_acquire);
 }
 
+static uint16_t origin_of(const struct rt_heap_block *block)
+{
+    return atomic_load_explicit(block->origin, memory_order_relaxed);
+}
+
 static void note_origin(const struct rt_escape *own, uint16_t origin)
 {
     if (rt_likely(!own->is_racy) || rt_escape_is_racy(origin) || !RULE(RACY))
@@ -78,7 +83,7 @@ bool rt_escape_ask(struct rt_thread *self, struct rt_escape *own, uintptr_t addr
         return own->has_stack;
     if (!rt_heap_find(address, &block) || rt_heap_state_of(&block) == RT_HEAP_ESCAPED)
         return true;
-    *origin = atomic_load_explicit(block.origin, memory_order_relaxed);
+    *origin = origin_of(&block);
     if (rt_heap_is_of(&block, self->slot))
         return false;
     if (rt_heap_turn(&block, RT_HEAP_PRIVATE, RT_HEAP_ESCAPED))
@@ -125,7 +130,7 @@ static void reach_block(struct rt_thread *self, const struct rt_escape *own,
     struct rt_heap_block block;
     if (!rt_heap_find(address, &block))
         return;
-    note_origin(own, atomic_load_explicit(block.origin, memory_order_relaxed));
+    note_origin(own, origin_of(&block));
     if (rt_heap_is_of(&block, self->slot) && rt_heap_turn(&block, RT_HEAP_PRIVATE, RT_HEAP_BUSY))
         push(work, block.start);
 }
@@ -214,13 +219,35 @@ static bool is_reached(struct rt_thread *self, struct rt_escape *own, uintptr_t 
     return !address || rt_escape_ask(self, own, address, &origin);
 }
 
+static bool is_news_of(struct rt_thread *self, const struct rt_escape *own,
+                       const struct rt_heap_block *block)
+{
+    return (rt_heap_state_of(block) != RT_HEAP_ESCAPED && rt_heap_is_of(block, self->slot)) ||
+           (own->is_racy && !rt_escape_is_racy(origin_of(block)));
+}
+
+/* Is there anything to do if this address in the heap becomes reachable? Most pointers that are
+ * stored lead to what has escaped long ago. */
+static bool is_news(struct rt_thread *self, const struct rt_escape *own, uintptr_t target)
+{
+    struct rt_heap_block block;
+    if (rt_likely(!may_be_heap(target)))
+        return false;
+    bool found = rt_heap_find(target, &block);
+    if (found && is_news_of(self, own, &block))
+        return true;
+    if (found && target != block.start)
+        return false;
+    return rt_heap_find(target - 1, &block) && is_news_of(self, own, &block);
+}
+
 void rt_escape_store(struct rt_thread *self, struct rt_escape *own, uintptr_t address,
                      uintptr_t value)
 {
     if (rt_unlikely(address % sizeof(uintptr_t) && RULE(PACKED)))
         atomic_store_explicit(&is_packed, true, memory_order_relaxed);
     uintptr_t target = pointer_of(value);
-    if (rt_likely(!may_be_heap(target) && !is_on_stack(self, target)))
+    if (rt_likely(!is_on_stack(self, target) && !is_news(self, own, target)))
         return;
     if (!is_reached(self, own, address) || !RULE(STORE))
         return;

@@ -161,6 +161,14 @@ static void take_block(struct record *record, uintptr_t start, struct rt_heap_bl
     block->origin = &record->origins[granule_of(start)];
 }
 
+/* A large block goes on at least to the end of the page, or as its cover says. */
+static bool holds(const struct rt_heap_block *block, uintptr_t address)
+{
+    uint32_t word = atomic_load_explicit(block->word, memory_order_acquire);
+    return (word & STATE_MASK) &&
+           (size_of(word) == LARGE || address < block->start + size_of(word));
+}
+
 /* What begins in the page hides what covers its first bytes. */
 static bool find_here(struct record *record, uintptr_t address, struct rt_heap_block *block,
                       bool *is_behind)
@@ -169,10 +177,8 @@ static bool find_here(struct record *record, uintptr_t address, struct rt_heap_b
     *is_behind = at < GRANULES;
     if (!*is_behind)
         return false;
-    uint32_t word = atomic_load_explicit(&record->words[at], memory_order_acquire);
     take_block(record, page_start(address) + ((uintptr_t)at << GRANULE_BITS), block);
-    return (word & STATE_MASK) &&
-           (size_of(word) == LARGE || address < block->start + size_of(word));
+    return holds(block, address);
 }
 
 static bool find_covering(const struct page *page, uintptr_t address, struct rt_heap_block *block)
@@ -187,7 +193,7 @@ static bool find_covering(const struct page *page, uintptr_t address, struct rt_
     if (!record)
         return false;
     take_block(record, start, block);
-    return rt_heap_state_of(block) != RT_HEAP_NONE && address < start + rt_heap_size(block);
+    return holds(block, address);
 }
 
 bool rt_heap_find(uintptr_t address, struct rt_heap_block *block)

@@ -46,6 +46,7 @@ class Subject:
         self.build, self.folder, self.title = build, folder, title
         self.program = os.path.join(folder, "program")
         self.env = dict(os.environ, XDG_DATA_HOME=folder)
+        self.said = ""   # the last command, on standard error
 
     def racehive(self, *words):
         command = [os.path.join(self.build, "bin", "racehive"), *words]
@@ -54,6 +55,7 @@ class Subject:
                               timeout=TIME_LIMIT)
         if done.returncode not in (0, runs.RACE_FOUND):
             raise Failure(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")
+        self.said = done.stderr
         return done.stdout
 
     def candidates(self, *options):
