@@ -69,6 +69,7 @@ def build_runtime(folder):
     shutil.copy(os.path.join(BUILD, "bin/racehive-cc"), os.path.join(prefix, "bin"))
     shutil.copy(os.path.join(BUILD, "lib/racehive/racehive-ld"),
                 os.path.join(prefix, "lib/racehive"))
+    os.symlink(os.path.join(folder, "include"), os.path.join(prefix, "include"))
     os.symlink(os.path.join(BUILD, "lib/racehive/racehive-instrument"),
                os.path.join(prefix, "lib/racehive/racehive-instrument"))
     return os.path.join(prefix, "bin/racehive-cc")
