@@ -46,9 +46,10 @@ void rt_opaque_frees(void)
 
 /*
  * Libraries by the beginning of their file names that order threads only through functions we wrap,
- * or not at all. Those outside the C library have no atomic instruction in Debian's builds, and
- * their sources use pthreads and pipes alone. Two have: GnuTLS counts who uses a set of priorities,
- * curl locks its own initialisation, neither of which a program can wait for.
+ * or not at all. Those outside the C library have no locked instruction in Debian's builds: they
+ * have no lock-free synchronisation of their own, and use pthreads and pipes. Two have: GnuTLS
+ * counts who uses a set of priorities, curl locks its own initialisation, neither of which a
+ * program can wait for.
  */
 static const char *const harmless[] = {
     "ld-linux",        "ld-2.",        "ld.so",         "libc.so",       "libc-2.",
