@@ -4,7 +4,7 @@
 
 With --racehive, against the candidates of an optimised build: every annotated race has a candidate
 with its two lines (unless it says CANDIDATES: misses, and then some have none), and no candidate
-touches a line marked NORACE. With --tsan, the annotations
+touches a line marked NORACE or contradicts itself about locks. With --tsan, the annotations
 themselves against ThreadSanitizer: it reports no race that is not annotated, and none that touches
 a NORACE line; which annotated races it saw is printed, and a program that it saw none of must say
 so (TSAN: misses). With --lines, that an access is left on each RACE line of the optimised program.
@@ -42,6 +42,9 @@ def check_candidates(notes, build, folder):
     for (a, b), race in missing.items():
         label = f" ({race})" if race else ""
         yield f"{name}:{a} and {b}: race{label} without a candidate"
+    for c in candidates:
+        if "one side holds a lock" in c["why"] and bool(c["first"]["locks"]) == bool(c["second"]["locks"]):
+            yield f"{name}: candidate {c['id']} speaks of one side's lock beside what both sides hold"
     for a, b in sorted(pairs):
         for file, line in {a, b}:
             if file == name and line in notes.silent:

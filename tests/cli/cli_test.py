@@ -54,6 +54,37 @@ class Dispatch(Case):
             self.fail_with(2, f"'{name}' is not part of this version", name, "bank")
 
 
+class Completion(Case):
+    """What bash offers behind `racehive ...`, by the script that is installed."""
+
+    SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts",
+                          "completion", "racehive.bash")
+
+    def offered(self, *words):
+        path = os.path.dirname(RACEHIVE) + os.pathsep + os.environ["PATH"]
+        done = subprocess.run(
+            ["bash", "-c", 'source "$1"; shift; COMP_WORDS=(racehive "$@"); COMP_CWORD=$#; '
+             'compopt() { :; }; _racehive; printf "%s\\n" "${COMPREPLY[@]}"',
+             "bash", self.SCRIPT, *words],
+            capture_output=True, text=True, cwd=self.folder, env=dict(os.environ, PATH=path),
+            check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_subcommands(self):
+        self.assertIn("report", self.offered("re"))
+        self.assertNotIn("run", self.offered("re"))
+        self.assertIn("run", self.offered(""))
+
+    def test_options_are_those_of_the_subcommand(self):
+        self.assertEqual(self.offered("sites", "--js"), ["--json"])
+        self.assertEqual(self.offered("sites", "--lim"), ["--limit="])
+        self.assertNotIn("--runs=", self.offered("sites", "--"))
+
+    def test_files(self):
+        self.assertEqual(self.offered("sites", "ban"), ["bank", "bank.racehive"])
+
+
 class Manual(Case):
     FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "man")
 

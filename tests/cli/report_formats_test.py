@@ -88,6 +88,13 @@ class Html(ReportCase):
         self.assertIn("prefers-color-scheme:dark", text)
         self.assertIn("@media print", text)
 
+    def test_one_run_is_one_run(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{LOCKED}:race")
+        shown = self.page().text()
+        self.assertIn("1 run with racemob", shown)
+        self.assertNotIn("1 runs", shown)
+
     def test_it_says_what_the_text_says(self):
         shown = self.page().text()
         for words in ("3 true races, 1 likely false positive and 1 unknown of 5 candidates",
