@@ -3,12 +3,23 @@
 #include "base/hash.h"
 #include "cli/cmd_candidates.h"
 #include "report/members.h"
+#include "report/symbols/names.h"
+
+#include <stdlib.h>
 
 static void put_id(struct rh_json *json, const char *name, uint64_t id)
 {
     char text[RH_HASH_HEX_SIZE];
     rh_hash_format(id, text);
     rh_members_text(json, name, text);
+}
+
+/* A text of the analysis, with names of C++ as people read them. */
+static void put_words(struct rh_json *json, const char *name, const char *words)
+{
+    char *readable = words ? rh_names_readable(words) : NULL;
+    rh_members_text(json, name, readable);
+    free(readable);
 }
 
 static void put_side(struct rh_json *json, const char *name, const struct rh_sidecar_site *site,
@@ -19,8 +30,8 @@ static void put_side(struct rh_json *json, const char *name, const struct rh_sid
     rh_members_site(json, site);
     if (site->location && site->location->inlined_at)
         rh_members_chain(json, "inlined", site);
-    rh_members_text(json, "locks", row->locks);
-    rh_members_text(json, "threads", row->threads);
+    put_words(json, "locks", row->locks);
+    put_words(json, "threads", row->threads);
     put_id(json, "fingerprint", site->fingerprint);
     rh_json_end_object(json);
 }
@@ -52,7 +63,7 @@ static void put_candidate(struct rh_json *json, const struct rh_candidate *candi
     put_side(json, "second", candidate->second, candidate->second_class);
     rh_members_number_if(json, "score", group, candidate->score);
     rh_members_text(json, "why", group ? rh_strbuf_text(&why) : NULL);
-    rh_members_text(json, "object", group ? group->object : NULL);
+    put_words(json, "object", group ? group->object : NULL);
     rh_json_key(json, "busy_wait");
     rh_json_bool(json, group && group->flags & RH_GROUP_BUSY_WAIT);
     if (met)

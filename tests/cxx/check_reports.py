@@ -107,6 +107,8 @@ def check_text(subject, run):
     for lock in subject.locks:
         expect(f", holding {lock}\n" in text, f"no side holds {lock}", text)
     check_words(text, "the text")
+    title = re.search(r"^true race [^\n]*/?\w+\.(?:h|tcc):\d", text, re.M)
+    expect(not title, "a title names a line of the library", text)
     for path, line in re.findall(r"^  (?:near )?(\S+?):(\d+):\d+ \w+ ", run, re.M):
         expect(subject.is_marked(path, line), f"the run's table has {path}:{line}", run)
     check_words(run, "the run's table")
@@ -138,6 +140,9 @@ def check_sarif(subject):
 
 def check_candidates(subject):
     check_words(subject.call("racehive", "candidates", subject.name), "the list of candidates")
+    for candidate in json.loads(subject.call("racehive", "candidates", "--json", subject.name))["candidates"]:
+        sides = [candidate[side][what] for side in ("first", "second") for what in ("locks", "threads")]
+        check_words("\n".join([candidate["object"], *sides]), "a candidate as JSON")
 
 
 def check(options, name, level):

@@ -6,7 +6,8 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 
-/* The first function of the user's that the instruction lies in, seen from outside; NULL if none. */
+/* The first function of the user's that the instruction lies in, seen from outside; NULL if none.
+ */
 static const char *users_frame(const struct rh_loc *loc)
 {
     const char *found = NULL;
@@ -137,11 +138,16 @@ void rh_pairs_describe_locks(const struct rh_pairs *c, uint32_t klass, struct rh
         rh_flow_describe_locks(w->flow, set, out);
 }
 
+/* The user's line, or the library's function that is called from one. */
 static void describe_place(const struct rh_value *v, struct rh_strbuf *out)
 {
     const struct rh_loc *loc = v->loc;
     while (loc && loc->inlined_at && (!loc->line || rh_path_is_system(loc->file)))
         loc = loc->inlined_at;
+    if (loc && rh_path_is_system(loc->file) && *loc->linkage) {
+        rh_strbuf_add(out, loc->linkage);
+        return;
+    }
     if (!loc || !loc->line) {
         rh_strbuf_addf(out, "%s", v->fn ? v->fn->name : "?");
         return;
