@@ -349,7 +349,8 @@ struct rh_ring {
     X(OPENMP, "OpenMP that is not followed: untied or detached tasks, or a library without tools") \
     X(CLONE, "a thread made by clone")                                                             \
     X(SHARED, "memory that is shared with other processes, through which these may pass order on") \
-    X(APART, "a library loaded with RTLD_DEEPBIND or by dlmopen, which calls libc past the runtime")
+    X(APART, "a library loaded with RTLD_DEEPBIND or by dlmopen, which calls libc past the "       \
+             "runtime")
 
 enum rh_opaque {
 #define RH_OPAQUE_ENUM(id, name) RH_OPAQUE_##id,

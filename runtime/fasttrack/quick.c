@@ -148,9 +148,10 @@ static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, ui
 }
 
 /* Of a granule that its first word does not cover. */
-__attribute__((always_inline)) static inline bool
-sweep_granule(struct sweep *s, uintptr_t at, struct rt_shadow_granule *granule,
-                                 uint64_t first, uint64_t cell, uint64_t needs)
+__attribute__((always_inline)) static inline bool sweep_granule(struct sweep *s, uintptr_t at,
+                                                                struct rt_shadow_granule *granule,
+                                                                uint64_t first, uint64_t cell,
+                                                                uint64_t needs)
 {
     bool is_held = rt_shadow_line(granule) == s->held.line;
     if (is_held)

@@ -49,8 +49,8 @@ struct rh_analysis {
 struct rh_analysis_options {
     bool is_library;     /* a shared library: any exported function may be called by any thread */
     bool outside_starts; /* code without bitcode may start threads */
-    bool distrusts_library; /* the C++ library may race on what is its own */
-    double seconds;      /* that it may take; 0: as long as it wants */
+    bool distrusts_library;         /* the C++ library may race on what is its own */
+    double seconds;                 /* that it may take; 0: as long as it wants */
     const struct rh_config *config; /* or NULL */
     /* Called before and after each phase; may be NULL. */
     void (*begins)(enum rh_phase phase);

@@ -30,7 +30,7 @@ struct rh_settings {
     const char *config;           /* NULL: none */
     const char *keys;             /* "patch", "flag" or "none" */
     const char *sites;            /* "candidates" or "all" */
-    const char *trust; /* what the search takes for granted */
+    const char *trust;            /* what the search takes for granted */
     const char *escape;           /* "on" or "off" */
     const char *analysis_seconds; /* that the search may take; NULL: the default */
     const char *linker; /* the linker that clang would call for the user; NULL: its default */

@@ -14,8 +14,8 @@
  * order threads within, the check of an address that does not change stands before the loop, and so
  * does one check, a sweep, for all elements of an array, if it is known there how many they are
  * (ir/graph/sweep.h). All these accesses lie between the same two events of their thread, so an
- * access of another thread races with one that is entered early if and only if it races with it when
- * it happens.
+ * access of another thread races with one that is entered early if and only if it races with it
+ * when it happens.
  */
 #ifndef RH_INSTRUMENT_CHECKS_H
 #define RH_INSTRUMENT_CHECKS_H

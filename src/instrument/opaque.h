@@ -17,8 +17,8 @@ typedef bool rh_opaque_known(const void *arg, const char *function);
  * do functions for which `known` says true. */
 bool rh_opaque_module(const struct rh_module *m, rh_opaque_known *known, const void *arg);
 
-/* Functions that synchronise, looked up by dlsym: the module has the name of one. What is found in a
- * library's handle is the library's own, and not what the runtime puts in its place. */
+/* Functions that synchronise, looked up by dlsym: the module has the name of one. What is found in
+ * a library's handle is the library's own, and not what the runtime puts in its place. */
 bool rh_opaque_lookups(const struct rh_module *m);
 
 /* Memory that is given back by functions of an allocator that the runtime does not stand in front

@@ -254,7 +254,7 @@ struct rh_loc {
     uint32_t column;
     const char *function; /* source name of the function the line belongs to */
     const char *linkage;  /* its mangled name, or the source name in C */
-    bool is_near; /* the compiler recorded no line: this is the nearest known (read/lines.c) */
+    bool is_near;    /* the compiler recorded no line: this is the nearest known (read/lines.c) */
     bool is_ignored; /* `function` asks not to be instrumented */
     const struct rh_loc *inlined_at;
 };

@@ -51,7 +51,8 @@ static void add_name(struct rh_strbuf *list, const char *name)
     rh_strbuf_add(list, name);
 }
 
-/* A library is known by the name that programs need, and by that of the file which this leads to. */
+/* A library is known by the name that programs need, and by that of the file which this leads to.
+ */
 static void mark_seen(struct walk *w, const char *path)
 {
     char *file = realpath(path, NULL);
@@ -234,8 +235,7 @@ void rh_images_describe(const char *path, const struct rh_images_libraries *load
     add_part(&text, &refused, "that were loaded and do not take part");
     add_part(&text, &w.missing, "not found");
     if (text.len)
-        rh_strbuf_addf(out, "Images: the program takes part. Libraries %s.",
-                       rh_strbuf_text(&text));
+        rh_strbuf_addf(out, "Images: the program takes part. Libraries %s.", rh_strbuf_text(&text));
     rh_strbuf_release(&text);
     rh_strbuf_release(&refused);
     release_walk(&w);

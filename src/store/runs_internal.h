@@ -103,8 +103,9 @@ enum rh_runs_flag {
                      RH_RUNS_PARAMETER) ")"                                                        \
                                         " ON CONFLICT (id) DO UPDATE SET" RH_RUNS_STATE_UPDATES)   \
     /* The one to make room first. */                                                              \
-    X(FINDINGS_ALIKE, "SELECT number, failed, finding FROM findings WHERE candidate = ? AND \"order\" = ?"  \
-                      " AND proof = ? AND proved = ? ORDER BY failed, number DESC")                \
+    X(FINDINGS_ALIKE,                                                                              \
+      "SELECT number, failed, finding FROM findings WHERE candidate = ? AND \"order\" = ?"         \
+      " AND proof = ? AND proved = ? ORDER BY failed, number DESC")                                \
     X(ADD_FINDING, "INSERT INTO findings (candidate, run, \"order\", proof, proved, failed,"       \
                    " finding) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number")                      \
     X(DROP_FINDING, "DELETE FROM findings WHERE number = ?")                                       \

@@ -36,8 +36,8 @@ struct class_info {
     uint32_t tag;                   /* its type tag */
     bool writes;
     bool librarys; /* made by the C++ library to what is its own */
-    bool fresh; /* to blocks that nobody else knows yet */
-    bool vague; /* some fact is */
+    bool fresh;    /* to blocks that nobody else knows yet */
+    bool vague;    /* some fact is */
     uint32_t fact_count;
     struct fact *facts;
 };
@@ -96,7 +96,7 @@ struct rh_pairs_work {
     struct rh_bitset emptied; /* objects all of whose contents are given away so */
     struct rh_bitset told;    /* classes whose part in this has been told */
     struct rh_bitset waiting; /* accesses that a loop waits with */
-    bool trusts_library; /* two accesses of its own to be ordered */
+    bool trusts_library;      /* two accesses of its own to be ordered */
     bool fresh_now, vague_now, librarys_now;
     bool of_fresh; /* only pairs with such a class are being compared; else only the others */
     RH_VEC(uint32_t) met; /* partners of the class being compared */

@@ -43,9 +43,8 @@ static const char *const owners[] = {
 
 /* Classes that users have objects of. */
 static const char *const handles[] = {
-    "St10shared_ptr",  "St12__shared_ptr", "St8weak_ptr", "St10__weak_ptr",
-    "St12__basic_future", "St6future",     "St13shared_future", "St7promise",
-    "St13packaged_task",
+    "St10shared_ptr", "St12__shared_ptr",  "St8weak_ptr", "St10__weak_ptr",    "St12__basic_future",
+    "St6future",      "St13shared_future", "St7promise",  "St13packaged_task",
 };
 
 /* What is made of these classes is the library's own as well: a function object or a unique_ptr. */
