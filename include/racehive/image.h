@@ -48,6 +48,7 @@ enum rh_site_flags {
     RH_SITE_VOLATILE = 4,
     RH_SITE_AT_LEAST = 8, /* may touch more bytes than size (strings) */
     RH_SITE_AT_MOST = 16, /* may touch fewer, but the first if there is one (strncmp) */
+    RH_SITE_OBJECT = 32,  /* a lock or its like, whose bytes the library changes as others use it */
 };
 
 struct rh_site_record {

@@ -12,8 +12,8 @@
 
 static bool is_plain(const struct rt_access *a)
 {
-    const uint32_t unsure =
-        RH_SITE_SIZED | RH_SITE_PARTIAL | RH_SITE_VOLATILE | RH_SITE_AT_LEAST | RH_SITE_AT_MOST;
+    const uint32_t unsure = RH_SITE_SIZED | RH_SITE_PARTIAL | RH_SITE_VOLATILE | RH_SITE_AT_LEAST |
+                            RH_SITE_AT_MOST | RH_SITE_OBJECT;
     return (a->kind == RH_ACCESS_READ || a->kind == RH_ACCESS_WRITE) && !(a->flags & unsure) &&
            a->size > 0 && a->size <= RT_CHANGE_MAX;
 }

@@ -12,6 +12,7 @@
  * - volatile accesses: flags that signal handlers set are volatile, and a signal that finds this
  *   thread blocked goes to another
  * - library calls and other accesses whose bytes are not known for sure
+ * - uses of locks and their like: another thread's use changes their bytes, and is no race
  * - memory that other processes may write: all but private anonymous memory and the variables of
  *   images. Looked up in /proc/self/maps when a change was seen.
  */

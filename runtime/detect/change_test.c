@@ -56,7 +56,7 @@ static void test_which_accesses(void **state)
 {
     (void)state;
     static const uint16_t unsure[] = {RH_SITE_SIZED, RH_SITE_PARTIAL, RH_SITE_VOLATILE,
-                                      RH_SITE_AT_LEAST, RH_SITE_AT_MOST};
+                                      RH_SITE_AT_LEAST, RH_SITE_AT_MOST, RH_SITE_OBJECT};
     uint8_t *memory = calloc(1, 2 * RT_CHANGE_MAX);
     struct rt_access a = access_to(memory, 8);
     assert_true(is_seen(&a, memory));

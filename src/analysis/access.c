@@ -261,6 +261,8 @@ static void note_certainty(struct rh_access *a, const char *function, uint32_t a
     enum certainty certainty = certainty_of(function);
     if (certainty == TOUCHES_PERHAPS || (certainty == TOUCHES_OBJECT && arg > 0))
         a->flags |= RH_SITE_PARTIAL;
+    else if (certainty == TOUCHES_OBJECT)
+        a->flags |= RH_SITE_OBJECT;
     else if (certainty == TOUCHES_FIRST && is_measured)
         a->flags |= RH_SITE_AT_MOST;
 }
