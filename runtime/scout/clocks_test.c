@@ -186,7 +186,7 @@ static void tell_gone(struct world *w, struct actor *a, const struct rt_access *
         visit(a, &half, 0, &m);
         meet_all(w, a, x->site, &m);
     }
-    CHECK(w, rt_recent_forget(x->address, x->size));
+    CHECK(w, rt_recent_forget(window, x->address, x->size));
 }
 
 /* --- tests --- */

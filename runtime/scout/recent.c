@@ -8,6 +8,10 @@
 
 enum { ENTRY_BITS = 16, ENTRIES = 1 << ENTRY_BITS };
 
+/* Neighbours in memory are neighbours in the table, in groups: what is used together shares its
+ * pages, and a page that is touched for the first time costs more than many visits. */
+enum { NEAR_BITS = 5, NEAR = 1 << NEAR_BITS, GROUP_BITS = ENTRY_BITS - NEAR_BITS };
+
 struct entry {
     _Atomic uint32_t is_busy;
     uint32_t window;
@@ -17,6 +21,7 @@ struct entry {
 _Static_assert(sizeof(struct entry) == 128, "two lines");
 
 static struct entry *entries;
+static _Atomic uint32_t used_in[1 << GROUP_BITS]; /* the last window in which a group was */
 _Atomic uint64_t rt_recent_busy;
 
 bool rt_recent_start(void)
@@ -39,9 +44,29 @@ struct rt_recent rt_recent_of(const struct rt_thread *self, const struct rt_acce
     };
 }
 
+static uint32_t group_of(uintptr_t granule)
+{
+    return (uint32_t)(granule / RT_GRANULE / NEAR * 0x9e3779b97f4a7c15ull >> (64 - GROUP_BITS));
+}
+
 static struct entry *entry_of(uintptr_t granule)
 {
-    return &entries[granule / RT_GRANULE * 0x9e3779b97f4a7c15ull >> (64 - ENTRY_BITS)];
+    return &entries[group_of(granule) * NEAR + granule / RT_GRANULE % NEAR];
+}
+
+/* A thread may still be in an earlier window than others. */
+static bool was_used(uint32_t window, uint32_t group)
+{
+    uint32_t last = atomic_load_explicit(&used_in[group], memory_order_relaxed);
+    return (int32_t)(last - window) >= 0;
+}
+
+static void note_use(uint32_t window, uint32_t group)
+{
+    uint32_t last = atomic_load_explicit(&used_in[group], memory_order_relaxed);
+    while ((int32_t)(window - last) > 0 &&
+           !atomic_compare_exchange_weak(&used_in[group], &last, window))
+        ;
 }
 
 /* Whoever has it may have lost the processor: nobody waits for long. */
@@ -121,6 +146,7 @@ uint32_t rt_recent_visit(uint32_t window, uintptr_t granule, const struct rt_rec
         *hints = is_same ? copy_conflicts(e, access, others) : 0;
         clear(e);
         e->window = window;
+        note_use(window, group_of(granule));
         atomic_store_explicit(&e->granule, granule, memory_order_relaxed);
     }
     if (access->epoch)
@@ -157,18 +183,31 @@ static bool forget(struct entry *e, uintptr_t low, uintptr_t high)
     return true;
 }
 
-bool rt_recent_forget(uintptr_t start, size_t size)
+static bool forget_all(uint32_t window, uintptr_t low, uintptr_t high)
 {
-    uintptr_t low = start & -(uintptr_t)RT_GRANULE, high = start + size;
+    bool good = true;
+    for (uint32_t i = 0; i < ENTRIES; i++)
+        if (was_used(window, i / NEAR))
+            good &= forget(&entries[i], low, high);
+    return good;
+}
+
+/* Of a large block hardly any group was used. */
+bool rt_recent_forget(uint32_t window, uintptr_t start, size_t size)
+{
+    enum { STEP = NEAR * RT_GRANULE };
+    uintptr_t at = start & -(uintptr_t)RT_GRANULE, high = start + size;
     bool good = true;
     if (!entries)
         return true;
-    if ((high - low) / RT_GRANULE >= ENTRIES) {
-        for (uint32_t i = 0; i < ENTRIES; i++)
-            good &= forget(&entries[i], low, high);
-        return good;
+    if ((high - at) / RT_GRANULE >= ENTRIES)
+        return forget_all(window, at, high);
+    while (at < high) {
+        uintptr_t next = (at & -(uintptr_t)STEP) + STEP;
+        if (was_used(window, group_of(at)))
+            for (; at < next && at < high; at += RT_GRANULE)
+                good &= forget(entry_of(at), at, at + 1);
+        at = next;
     }
-    for (uintptr_t granule = low; granule < high; granule += RT_GRANULE)
-        good &= forget(entry_of(granule), granule, granule + 1);
     return good;
 }

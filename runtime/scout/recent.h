@@ -68,8 +68,9 @@ RT_HIDDEN uint32_t rt_recent_look(uint32_t window, uintptr_t granule,
                                   const struct rt_recent *access,
                                   struct rt_recent others[RT_RECENT_CELLS]);
 
-/* Forgets what is known of these bytes. False if an entry stayed busy: then the window must end. */
-RT_HIDDEN bool rt_recent_forget(uintptr_t start, size_t size);
+/* Forgets what is known of these bytes in the present window. False if an entry stayed busy: then
+ * the window must end. */
+RT_HIDDEN bool rt_recent_forget(uint32_t window, uintptr_t start, size_t size);
 
 /* Visits that found their entry busy. */
 extern RT_HIDDEN _Atomic uint64_t rt_recent_busy;

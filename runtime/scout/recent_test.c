@@ -216,7 +216,7 @@ static bool is_known(uintptr_t index)
 static void check_forgotten(uintptr_t start, size_t size)
 {
     fill();
-    assert_true(rt_recent_forget(start, size));
+    assert_true(rt_recent_forget(window, start, size));
     for (uintptr_t i = 0; i < RUN; i++) {
         uintptr_t at = GRANULE + i * RT_GRANULE;
         assert_int_equal(is_known(i), !(at < start + size && at + RT_GRANULE > start));
@@ -250,13 +250,13 @@ static void test_busy(void **state)
     assert_true(seize(entry_of(GRANULE)));
     assert_int_equal(visit(GRANULE, plain(2, true, 0xff)), 0);
     assert_int_equal(atomic_load(&rt_recent_busy), before + 1);
-    assert_false(rt_recent_forget(GRANULE, 8));
-    assert_false(rt_recent_forget(GRANULE - 64, 256));
-    assert_false(rt_recent_forget(GRANULE, (size_t)1 << 40));
-    assert_true(rt_recent_forget(other_granule_of(GRANULE), 8)); /* not its entry now */
+    assert_false(rt_recent_forget(window, GRANULE, 8));
+    assert_false(rt_recent_forget(window, GRANULE - 64, 256));
+    assert_false(rt_recent_forget(window, GRANULE, (size_t)1 << 40));
+    assert_true(rt_recent_forget(window, other_granule_of(GRANULE), 8)); /* not its entry now */
     let_go(entry_of(GRANULE));
     assert_int_equal(visit(GRANULE, plain(3, true, 0xff)), 1);
-    assert_true(rt_recent_forget(GRANULE, 8));
+    assert_true(rt_recent_forget(window, GRANULE, 8));
     assert_int_equal(visit(GRANULE, plain(4, true, 0xff)), 0);
 }
 
@@ -309,12 +309,12 @@ static void hammer_own(uint32_t worker, uint64_t random)
     uint32_t now = atomic_load(&hammer.window), place = SHARED + worker, none;
     struct rt_recent found[RT_RECENT_CELLS], access = sealed(place, now, worker, random);
     rt_recent_visit(now, hammer.granules[place], &access, found, &none);
-    if (!rt_recent_forget(hammer.granules[place], 1 + random % RT_GRANULE))
+    if (!rt_recent_forget(now, hammer.granules[place], 1 + random % RT_GRANULE))
         return;
     access = sealed(place, now, worker + WORKERS, random);
     atomic_fetch_add(&hammer.left_over,
                      rt_recent_visit(now, hammer.granules[place], &access, found, &none));
-    rt_recent_forget(hammer.granules[place], RT_GRANULE);
+    rt_recent_forget(now, hammer.granules[place], RT_GRANULE);
 }
 
 static void *work(void *arg)
@@ -328,7 +328,7 @@ static void *work(void *arg)
         else if (place == SHARED)
             hammer_own(worker, draw(&random) & 0xffffff);
         else
-            rt_recent_forget(hammer.granules[draw_below(&random, SHARED)], RT_GRANULE);
+            rt_recent_forget(atomic_load(&hammer.window), hammer.granules[draw_below(&random, SHARED)], RT_GRANULE);
         if (draw_below(&random, 1000) == 0)
             atomic_fetch_add(&hammer.window, 1);
     }

@@ -42,6 +42,7 @@ static bool is_plain(uint8_t kind)
 /* Slices of the budget. */
 enum { LEAST_SLICE_NS = 1000000, REGULAR_SLICE_NS = 4000000, MOST_SLICE_NS = 50000000 };
 enum { AMBUSHES = 8 };           /* in one window */
+enum { NS_PER_STACK = 4000 };    /* one takes about 1 us, and all of them a quarter of the slice */
 enum { LONGEST_NS = 100000000 }; /* that one is open: others wait for their turn */
 
 static struct rt_lock lock; /* of what follows; never taken in a hook */
@@ -362,9 +363,9 @@ void rt_scout_sync(struct rt_thread *self, enum rt_sync what, const volatile voi
 /* --- memory that is given back --- */
 
 /* An entry that stays busy cannot be cleared: then all are void. */
-static void forget(uintptr_t start, size_t size)
+static void forget(uint32_t w, uintptr_t start, size_t size)
 {
-    bool is_forgotten = rt_recent_forget(start, size);
+    bool is_forgotten = rt_recent_forget(w, start, size);
     if (!rt_spans_forget(start, size) || !is_forgotten)
         atomic_store(&window, 0);
 }
@@ -378,7 +379,7 @@ void rt_scout_gone(struct rt_thread *self, const struct rt_access *a, uintptr_t 
         return;
     if (a && self->in_hook == 1)
         watch(self, share_of(self), w, a, 0);
-    forget(start, size);
+    forget(w, start, size);
 }
 
 /* --- windows --- */
@@ -392,7 +393,7 @@ static void open_window(uint64_t slice_ns, enum rt_scout_width wanted)
     rt_sync_need();
     atomic_fetch_add(&rt_memory_live, 1);
     atomic_store(&rt_hook_scout_window, ++serial);
-    rt_scout_sites_open(width);
+    rt_scout_sites_open(width, (uint32_t)(slice_ns / NS_PER_STACK));
     rt_budget_slice(slice_ns);
     is_open = true;
     is_silent = false;
@@ -471,7 +472,7 @@ void rt_scout_creating(void)
         return;
     rt_lock(&lock);
     if (!is_open && may_open(LEAST_SLICE_NS))
-        open_window(next_slice(), RT_SCOUT_WIDE);
+        open_window(next_slice(), RT_SCOUT_FIRST);
     rt_unlock(&lock);
 }
 
@@ -479,10 +480,11 @@ void rt_scout_creating(void)
 void rt_scout_thread_begin(struct rt_thread *self)
 {
     rt_clocks_begin(self, &share_of(self)->clocks);
-    if (self->adopted || !atomic_load(&window)) /* adopted: in a hook */
+    uint32_t w = atomic_load(&window);
+    if (self->adopted || !w) /* adopted: in a hook */
         return;
     if (self->stack_high > self->stack_low)
-        forget(self->stack_low, self->stack_high - self->stack_low);
+        forget(w, self->stack_low, self->stack_high - self->stack_low);
     rt_lock(&lock);
     if (is_open)
         rt_scout_sites_company();

@@ -60,6 +60,7 @@ struct site {
 static struct site *sites_of[IMAGES];
 static _Atomic bool is_open;      /* the window */
 static enum rt_scout_width width; /* and what it is for */
+static _Atomic int32_t stacks;    /* that it may still take of sites that have shown nothing */
 static _Atomic uint16_t now;      /* time in NOW_NS, as the runtime's own thread goes by */
 static uint64_t luck;             /* another in each run */
 
@@ -82,8 +83,9 @@ static struct site *site_of(const struct rt_access *a)
 
 /* --- sites to retire --- */
 
-/* To wake the runtime's own thread for each of them would cost more than a few visits. */
-enum { WORN = 1024, WORTH_A_WAKE = 8 };
+/* To wake the runtime's own thread for each of them would cost more than a few visits; but one that
+ * runs on and on takes all that is left until it is off. */
+enum { WORN = 1024, WORTH_A_WAKE = 8, RUNS_ON = 128 };
 
 /* Those that hooks have told of, as words and never 0; what finds no room comes again. */
 static _Atomic uint32_t worn[WORN];
@@ -179,6 +181,8 @@ bool rt_scout_sites_visit(const struct rt_thread *self, const struct rt_access *
     if (rt_likely(visits < limit))
         return true;
     tell_worn(s, name);
+    if (visits == limit + RUNS_ON)
+        rt_service_wake();
     return false;
 }
 
@@ -231,6 +235,12 @@ uint16_t rt_scout_sites_kin(struct rh_site_name name)
     return s ? s->kin : 0;
 }
 
+static bool take_stack(void)
+{
+    return atomic_load_explicit(&stacks, memory_order_relaxed) > 0 &&
+           atomic_fetch_sub_explicit(&stacks, 1, memory_order_relaxed) > 0;
+}
+
 bool rt_scout_sites_wants_witness(const struct rt_access *a)
 {
     enum { FIRST = 2, SOME = 8, MANY = 64 };
@@ -241,7 +251,7 @@ bool rt_scout_sites_wants_witness(const struct rt_access *a)
         return s->visits <= MANY;
     if (s->seen & (HAS_MET | IS_PROMISING))
         return s->visits <= SOME;
-    return s->visits <= FIRST && !(s->seen & IS_OLD);
+    return s->visits <= FIRST && !(s->seen & IS_OLD) && take_stack();
 }
 
 /* --- keys --- */
@@ -335,7 +345,8 @@ static void arm(struct site *s)
 
 static bool comes_on(struct site *s)
 {
-    if (!is_plain_and(s, IS_OFF) || (width == RT_SCOUT_NARROW && !rt_kin_is_chosen(s->kin)))
+    if (!is_plain_and(s, IS_OFF) || (width == RT_SCOUT_NARROW && !rt_kin_is_chosen(s->kin)) ||
+        (width == RT_SCOUT_FIRST && s->wish == RH_SCOUT_KNOWN))
         return false;
     if (s->sleep && width == RT_SCOUT_USUAL) {
         s->sleep--;
@@ -424,9 +435,10 @@ bool rt_scout_sites_choose_kin(uint16_t for_one)
 /* --- windows --- */
 
 /* What orders threads comes first, and what of it cannot be switched on leaves order unseen. */
-void rt_scout_sites_open(enum rt_scout_width wanted)
+void rt_scout_sites_open(enum rt_scout_width wanted, uint32_t most_stacks)
 {
     width = wanted;
+    atomic_store(&stacks, (int32_t)most_stacks);
     if (!luck)
         luck = rt_arch_ticks() | 1;
     if (!switch_where(orders_threads, true))

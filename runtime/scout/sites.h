@@ -53,6 +53,7 @@ RT_HIDDEN uint16_t rt_scout_sites_kin(struct rh_site_name name);
 
 /* Which sites a window is for. */
 enum rt_scout_width {
+    RT_SCOUT_FIRST,  /* all but those that earlier runs know */
     RT_SCOUT_NARROW, /* those of the kin that were chosen (kin.h) */
     RT_SCOUT_USUAL,  /* all but those that brought nothing lately */
     RT_SCOUT_WIDE,   /* all */
@@ -60,8 +61,9 @@ enum rt_scout_width {
 /* Chooses the kin for a narrow window (rt_kin_choose). */
 RT_HIDDEN bool rt_scout_sites_choose_kin(uint16_t for_one);
 
-/* All in one batch per image; not in hooks, and never two at once. */
-RT_HIDDEN void rt_scout_sites_open(enum rt_scout_width width);
+/* All in one batch per image; not in hooks, and never two at once. `stacks`: how many may be taken
+ * of sites that have shown nothing. */
+RT_HIDDEN void rt_scout_sites_open(enum rt_scout_width width, uint32_t stacks);
 RT_HIDDEN void rt_scout_sites_close(void);   /* what hardly ran, or never, stays armed */
 RT_HIDDEN void rt_scout_sites_silence(void); /* and that goes off, too, until the next one opens */
 RT_HIDDEN void rt_scout_sites_retire(void);  /* those that have been visited often enough go off */
