@@ -11,6 +11,7 @@ enum { ENTRY_BITS = 16, ENTRIES = 1 << ENTRY_BITS };
 /* Neighbours in memory are neighbours in the table, in groups: what is used together shares its
  * pages, and a page that is touched for the first time costs more than many visits. */
 enum { NEAR_BITS = 5, NEAR = 1 << NEAR_BITS, GROUP_BITS = ENTRY_BITS - NEAR_BITS };
+enum { STEP = NEAR * RT_GRANULE }; /* bytes whose granules are a group */
 
 struct entry {
     _Atomic uint32_t is_busy;
@@ -171,6 +172,13 @@ uint32_t rt_recent_look(uint32_t window, uintptr_t granule, const struct rt_rece
     return count;
 }
 
+uintptr_t rt_recent_next(uint32_t window, uintptr_t at, uintptr_t end)
+{
+    while (at < end && !was_used(window, group_of(at)))
+        at = (at & -(uintptr_t)STEP) + STEP;
+    return at;
+}
+
 static bool forget(struct entry *e, uintptr_t low, uintptr_t high)
 {
     if (is_outside(e, low, high))
@@ -195,7 +203,6 @@ static bool forget_all(uint32_t window, uintptr_t low, uintptr_t high)
 /* Of a large block hardly any group was used. */
 bool rt_recent_forget(uint32_t window, uintptr_t start, size_t size)
 {
-    enum { STEP = NEAR * RT_GRANULE };
     uintptr_t at = start & -(uintptr_t)RT_GRANULE, high = start + size;
     bool good = true;
     if (!entries)

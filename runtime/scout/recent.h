@@ -68,6 +68,10 @@ RT_HIDDEN uint32_t rt_recent_look(uint32_t window, uintptr_t granule,
                                   const struct rt_recent *access,
                                   struct rt_recent others[RT_RECENT_CELLS]);
 
+/* The first granule from `at` on, or else `end` or one behind it, of which the table may know
+ * something in this window. */
+RT_HIDDEN uintptr_t rt_recent_next(uint32_t window, uintptr_t at, uintptr_t end);
+
 /* Forgets what is known of these bytes in the present window. False if an entry stayed busy: then
  * the window must end. */
 RT_HIDDEN bool rt_recent_forget(uint32_t window, uintptr_t start, size_t size);

@@ -132,16 +132,6 @@ static void take_hints(const struct rt_recent *later, const struct rt_recent *ot
             rt_meet_hint(later->site, others[i].site);
 }
 
-/* Of a long access only so many granules are looked at, from any on. */
-static uintptr_t first_granule(const struct rt_access *a, uint32_t most)
-{
-    uintptr_t first = a->address & -(uintptr_t)RT_GRANULE;
-    uint64_t granules = (a->address + a->size - first + RT_GRANULE - 1) / RT_GRANULE;
-    if (rt_likely(granules <= most))
-        return first;
-    return first + rt_arch_ticks() / most % (granules - most + 1) * RT_GRANULE;
-}
-
 static void meet_all(struct rt_comer *comer, uintptr_t granule, const struct rt_recent *others,
                      uint32_t count)
 {
@@ -164,13 +154,14 @@ static void meet_spans(struct rt_comer *comer, uint32_t w, struct rt_recent *acc
 
 static void watch_span(struct rt_comer *comer, uint32_t w, struct rt_recent *access)
 {
-    enum { MOST = 1024 };
+    enum { MOST = 4096 }; /* granules that are looked at */
     struct rt_recent others[RT_RECENT_CELLS];
     const struct rt_access *a = comer->access;
-    uintptr_t end = a->address + a->size, at = first_granule(a, MOST);
-    for (uint32_t n = 0; at < end && n < MOST; n++, at += RT_GRANULE) {
+    uintptr_t end = a->address + a->size, at = a->address & -(uintptr_t)RT_GRANULE;
+    for (uint32_t n = 0; n < MOST && (at = rt_recent_next(w, at, end)) < end; n++) {
         access->bytes = rt_recent_bytes(at, a->address, end);
         meet_all(comer, at, others, rt_recent_look(w, at, access, others));
+        at += RT_GRANULE;
     }
     rt_spans_put(w, a->address, a->size, access);
 }

@@ -343,9 +343,18 @@ static void arm(struct site *s)
     s->seen &= (uint8_t) ~(HAS_NEWS | IS_TOLD);
 }
 
+/* What is promising and runs now and then costs little in any window, and whose sites are frequent
+ * have each window of their own kin to meet it. */
+static bool is_for_all(const struct site *s)
+{
+    return (s->seen & (IS_PROMISING | IS_FREQUENT)) == IS_PROMISING;
+}
+
 static bool comes_on(struct site *s)
 {
-    if (!is_plain_and(s, IS_OFF) || (width == RT_SCOUT_NARROW && !rt_kin_is_chosen(s->kin)) ||
+    bool is_narrow = width == RT_SCOUT_NARROW;
+    if (!is_plain_and(s, IS_OFF) ||
+        (is_narrow && !rt_kin_is_chosen(s->kin) && !is_for_all(s)) ||
         (width == RT_SCOUT_FIRST && s->wish == RH_SCOUT_KNOWN))
         return false;
     if (s->sleep && width == RT_SCOUT_USUAL) {
