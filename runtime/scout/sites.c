@@ -343,11 +343,12 @@ static void arm(struct site *s)
     s->seen &= (uint8_t) ~(HAS_NEWS | IS_TOLD);
 }
 
-/* What is promising and runs now and then costs little in any window, and whose sites are frequent
- * have each window of their own kin to meet it. */
+/* What runs now and then costs little in any window, and whose sites are frequent have each window
+ * of their own kin to meet it. */
 static bool is_for_all(const struct site *s)
 {
-    return (s->seen & (IS_PROMISING | IS_FREQUENT)) == IS_PROMISING;
+    bool has_run = s->slots && s->wish != RH_SCOUT_KNOWN;
+    return !(s->seen & IS_FREQUENT) && (s->seen & IS_PROMISING || has_run);
 }
 
 static bool comes_on(struct site *s)
