@@ -479,20 +479,26 @@ enum rh_status rh_report_load(struct rh_runs *runs, struct rh_sidecar *sidecar,
     return status;
 }
 
+static void release_findings(struct rh_report *report, size_t from)
+{
+    for (size_t i = from; i < report->candidates.len; i++)
+        if (report->candidates.data[i].finding)
+            rh_evidence_release(report->candidates.data[i].finding);
+}
+
 void rh_report_keep_true_races(struct rh_report *report)
 {
     size_t count = 0;
     while (count < report->candidates.len &&
            report->candidates.data[count].verdict == RH_VERDICT_TRUE_RACE)
         count++;
+    release_findings(report, count);
     report->candidates.len = count;
 }
 
 void rh_report_release(struct rh_report *report)
 {
-    rh_vec_each (struct rh_report_candidate, it, &report->candidates)
-        if (it->finding)
-            rh_evidence_release(it->finding);
+    release_findings(report, 0);
     rh_vec_free(&report->candidates);
     rh_images_close(&report->libraries);
     rh_arena_release(&report->arena);

@@ -7,7 +7,7 @@ linked with -static, and with 4 GB of addresses.
 Each ends as it does alone. It reports the races of its comments; none if it has no such comment. A
 race whose program is listed in PERHAPS need not be found: two threads may share a clock.
 
-Usage: check_special.py BUILD
+Usage: check_special.py BUILD [--sanitized]
 """
 import json
 import os
@@ -85,6 +85,9 @@ def main():
             bench.check(os.path.splitext(source)[0])
         for name in STATIC:
             bench.check(name, ("-static",))
+        if "--sanitized" in sys.argv:
+            print("SKIPPED: 4 GB of addresses: racehive built with AddressSanitizer needs more")
+            return 1 if failures else 0
         for name in ("forks", "thousand_alive"):
             bench.check(name, prepare=limit_addresses)
     return 1 if failures else 0
