@@ -240,6 +240,43 @@ static void test_forget(void **state)
     check_forgotten((uintptr_t)1 << 40, (size_t)1 << 40);
 }
 
+/* A thread that is still in an earlier window does not hide what a later one has used. */
+static void test_forget_with_laggard(void **state)
+{
+    (void)state;
+    uint32_t earlier = window++;
+    struct rt_recent access = plain(1, true, 0xff), look = plain(2, true, 0xff);
+    visit(GRANULE, access);
+    rt_recent_visit(earlier, GRANULE + RT_GRANULE, &access, others, &hints);
+    assert_true(rt_recent_forget(window, GRANULE, RT_GRANULE));
+    assert_int_equal(visit(GRANULE, look), 0);
+    visit(GRANULE, access);
+    assert_true(rt_recent_forget(earlier, GRANULE, RT_GRANULE));
+    look.epoch = 0;
+    assert_int_equal(visit(GRANULE, look), 0);
+}
+
+/* Of a long range, what no access of the window came near is passed over, and nothing else. */
+static void test_next(void **state)
+{
+    (void)state;
+    uintptr_t start = GRANULE - 0x10000, end = GRANULE + 0x10000, at = start;
+    assert_true(rt_recent_next(window, start, end) >= end);
+    visit(GRANULE + 24, plain(1, true, 0xff));
+    visit(end - RT_GRANULE, plain(1, true, 0xff));
+    bool found[2] = {false};
+    uint32_t looked = 0;
+    while ((at = rt_recent_next(window, at, end)) < end) {
+        found[0] |= at == GRANULE + 24;
+        found[1] |= at == end - RT_GRANULE;
+        looked++;
+        at += RT_GRANULE;
+    }
+    assert_true(found[0] && found[1]);
+    assert_true(looked <= 16 * NEAR); /* others may share their groups */
+    assert_true(rt_recent_next(window + 1, start, end) >= end);
+}
+
 /* --- what is busy --- */
 
 static void test_busy(void **state)
@@ -371,6 +408,8 @@ int main(void)
         CASE(test_other_granule_takes_entry),
         CASE(test_windows_are_apart),
         CASE(test_forget),
+        CASE(test_forget_with_laggard),
+        CASE(test_next),
         CASE(test_busy),
         CASE(test_threads),
     };
