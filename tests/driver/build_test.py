@@ -144,8 +144,9 @@ class Builds(DriverTest):
         self.assert_output("42\n", "b/prog")
 
     def test_build_without_proc(self):
-        enter = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-                 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+        # In a sanitized build the search for leaks needs /proc.
+        enter = ["env", "ASAN_OPTIONS=detect_leaks=0", "unshare", "--user", "--map-root-user",
+                 "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
         if self.run_any(*enter, "true").status != 0:
             self.skipTest("no namespaces here")
         self.write("main.c", "int main(void) { return 0; }\n")
