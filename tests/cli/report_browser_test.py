@@ -92,14 +92,19 @@ class Browser(ReportCase):
                 self.assertNotEqual(seen["first"], seen["last"])
 
     def test_long_paths(self):
-        """Folders may be broken anywhere, the name and line of a file nowhere."""
-        folder = "/home/somebody" + "/a-folder-with-a-long-name" * 9
-        subprocess.run([MAKE_SIDECAR, self.path("bank.racehive"), ID_A, folder, "few"], check=True)
-        for width in (1280, 390):
-            with self.subTest(width):
-                seen = self.look(width)
-                self.assertLessEqual(seen["width"], seen["room"])
-                self.assertEqual((seen["places"], seen["broken"]), (8, []))
+        """Folders may be broken anywhere, the name and line of a file nowhere, not even at a blank."""
+        folder = "/home/somebody/a-" + "folder_with_a_long_name" * 9
+        for kind, places in (("few", 8), ("hostile", 2)):
+            subprocess.run([MAKE_SIDECAR, self.path("bank.racehive"), ID_A, folder, kind], check=True)
+            if kind == "hostile":
+                listed = json.loads(self.succeed("candidates", "--json", "bank"))["candidates"]
+                os.remove(self.store)
+                self.make_runs(self.store, listed[0]["id"] + ":race")
+            for width in (1280, 390):
+                with self.subTest(kind=kind, width=width):
+                    seen = self.look(width)
+                    self.assertLessEqual(seen["width"], seen["room"])
+                    self.assertEqual((seen["places"], seen["broken"]), (places, []))
 
     def test_as_many_rows_as_there_may_be(self):
         self.make_sidecar("bank.racehive", ID_A, "vast")
