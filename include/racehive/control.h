@@ -372,11 +372,11 @@ enum rh_opaque {
     X(BARRIER, "waits at barriers not followed, shared between processes or too many")             \
     X(BENIGN, "annotations of benign races not noted, too many")                                   \
     X(UNCOUNTED, "accesses not counted, no memory or too many images")                             \
-    X(KEY_TEXT_READ_ONLY, "keys not switched, text cannot be written")                             \
-    X(KEY_CORES_NOT_SYNCED, "keys not switched, membarrier refused")                               \
-    X(KEY_FOREIGN_BYTE, "keys not switched, their bytes were changed by someone else")             \
-    X(KEY_STACK_ADDRESS, "keys not switched, address relative to the stack pointer or a segment")  \
-    X(KEY_NO_MEMORY, "keys not switched, no memory")                                               \
+    X(KEY_TEXT_READ_ONLY, "accesses not watched, code cannot be changed here")                     \
+    X(KEY_CORES_NOT_SYNCED, "accesses not watched, the kernel refuses membarrier")                 \
+    X(KEY_FOREIGN_BYTE, "accesses not watched, their code was changed by someone else")            \
+    X(KEY_STACK_ADDRESS, "accesses not watched, their address counts from the stack or a segment") \
+    X(KEY_NO_MEMORY, "accesses not watched, no memory for their keys")                             \
     X(SHADOW, "accesses not kept, no shadow memory or its holder did not come back")               \
     X(SHADOW_DROPPED, "times that all earlier accesses were dropped, at the limit of memory")      \
     X(ORIGIN, "stacks of earlier accesses not kept, too many or no memory")                        \
