@@ -83,12 +83,14 @@ static void every_verdict_has_its_rows(void **state)
 static void no_race_is_said_too(void **state)
 {
     (void)state;
-    struct rh_report report = {.program = "prog", .totals = {.runs = 1}, .candidate_count = 1};
+    struct rh_report report = {
+        .program = "prog", .totals = {.runs = 1, .hung = 1}, .candidate_count = 1};
     report.by_ground[RH_GROUND_SYNCHRONISED] = 1;
     char *text = print(&report, true);
     assert_non_null(strstr(text, "0 true races, 1 likely false positive and 0 unknown of 1 "
                                  "candidate, after 1 run\n"));
     assert_null(strstr(text, "True races:"));
+    assert_non_null(strstr(text, "\n1 run hung and was ended\n"));
     assert_null(strstr(text, "\033[1;31m"));
     assert_non_null(strstr(text, "racehive report prog"));
     free(text);
