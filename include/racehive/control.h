@@ -341,7 +341,8 @@ struct rh_ring {
 /* Why the process may hold synchronisation that is not seen: one row per reason. */
 #define RH_OPAQUES(X)                                                                              \
     X(LIBRARY, "a library without keys that may synchronise by itself")                            \
-    X(ASSEMBLY, "assembly, code without bitcode, or functions looked up by name, in the program")  \
+    X(ASSEMBLY, "in the program, assembly, code without bitcode, functions looked up by name, or " \
+                "functions that the C library calls under its locks")                              \
     X(STREAM, "a stdio stream on a pipe or socket")                                                \
     X(KEYS, "keys of atomic operations could not be switched on")                                  \
     X(THREAD, "a thread that could not be registered")                                             \
