@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vector that grows under a lock, and is looked at without.
+// A vector that is looked at under a lock, and grows without.
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -10,16 +10,16 @@ static long seen;
 
 static void add()
 {
-    for (long i = 0; i < 20000; i++) {
-        std::lock_guard<std::mutex> guard(journal_lock); // HOLDS: journal_lock
+    for (long i = 0; i < 20000; i++)
         journal.push_back(i); // HEADLINE
-    }
 }
 
 static void look()
 {
-    for (int i = 0; i < 20000; i++)
+    for (int i = 0; i < 20000; i++) {
+        std::lock_guard<std::mutex> guard(journal_lock); // HOLDS: journal_lock
         seen += static_cast<long>(journal.size()); // HEADLINE
+    }
 }
 
 int main()
