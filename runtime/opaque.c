@@ -46,27 +46,44 @@ void rt_opaque_frees(void)
 
 /*
  * Libraries by the beginning of their file names that order threads only through functions we wrap,
- * or not at all. Those outside the C library have no locked instruction in Debian's builds: they
- * have no lock-free synchronisation of their own, and use pthreads and pipes. Two have: GnuTLS
- * counts who uses a set of priorities, curl locks its own initialisation, neither of which a
- * program can wait for.
+ * or in ways that no program can wait for. Whoever adds one reads its source for atomics, futexes
+ * and volatile flags, and for threads that call functions of the program. Debian 12's sources were
+ * searched for these (of libp11-kit its code alone), and the code of its packages has locked
+ * instructions only where it is said.
  */
-static const char *const harmless[] = {
-    "ld-linux",        "ld-2.",        "ld.so",         "libc.so",       "libc-2.",
-    "libm.so",         "libm-2.",      "libmvec",       "libpthread",    "libdl.so",
-    "libdl-2.",        "librt.so",     "librt-2.",      "libutil.so",    "libutil-2.",
-    "libresolv",       "libnss_",      "libgcc_s.so",   "libstdc++.so",  "libz.so",
-    "libbz2.so",       "libcrypt.so",  "libcrypt-2.",   "linux-vdso.so", "linux-gate.so",
-    "libevent",        "liblzma.so",   "libzstd.so",    "liblz4.so",     "libsnappy.so",
-    "libexpat",        "libgnutls.so", "libcurl",       "libp11-kit.so", "libidn2.so",
-    "libunistring.so", "libtasn1.so",  "libnettle.so",  "libhogweed.so", "libgmp.so",
-    "libffi.so",       "libpcre2-",    "libpcre.so",    "libxml2.so",    "libpng16.so",
-    "libjpeg.so",      "libtiff.so",   "libdeflate.so", "libwebp.so",    "liblcms2.so",
-    "libfreetype.so",  "libyaml-0",    "libbrotli",     "libnghttp2.so", "libssh2.so",
-    "libpsl.so",       "librtmp.so",   "libtinfo.so",   "libncurses",    "libreadline.so",
-    "libedit.so",      "libelf.so",    "libbsd.so",     "libmd.so",      "libuuid.so",
-    "libblkid.so",
+
+/* The C library with what it loads, and the compiler's. */
+static const char *const c_library[] = {
+    "ld-linux",     "ld-2.",       "ld.so",       "libc.so",       "libc-2.",       "libm.so",
+    "libm-2.",      "libmvec",     "libpthread",  "libdl.so",      "libdl-2.",      "librt.so",
+    "librt-2.",     "libutil.so",  "libutil-2.",  "libresolv",     "libnss_",       "libgcc_s.so",
+    "libstdc++.so", "libcrypt.so", "libcrypt-2.", "linux-vdso.so", "linux-gate.so",
 };
+/* No threads, locks or atomics; those of zlib's table of sums are not compiled. Some keep pointers
+ * to the code that suits the processor, which every thread sets alike. */
+static const char *const plain[] = {
+    "libz.so",       "libbz2.so",      "liblz4.so",      "libsnappy.so", "libbrotli",
+    "libdeflate.so", "libexpat.so",    "libexpatw",      "libidn2.so",   "libtasn1.so",
+    "libpsl.so",     "libnghttp2.so",  "libssh2.so",     "librtmp.so",   "libpng16.so",
+    "libjpeg.so",    "libtiff.so",     "libfreetype.so", "libyaml-0",    "libtinfo.so",
+    "libncurses.so", "libncursesw.so", "libreadline.so", "libedit.so",   "libelf.so",
+    "libmd.so",      "libuuid.so",     "libblkid.so",    "libgmp.so",    "libnettle.so",
+    "libhogweed.so",
+};
+/* Mutexes, read-write locks, conditions and once of pthread. libgnutls also counts, by locked
+ * instructions, who uses a set of priorities, which nobody waits for. */
+static const char *const locking[] = {
+    "libffi.so",   "libunistring.so", "libpcre2-",     "libpcre.so",   "libxml2.so",
+    "liblcms2.so", "libbsd.so",       "libp11-kit.so", "libgnutls.so",
+};
+/* Threads made by pthread_create, under pthread's locks; of the program they call its allocator
+ * alone. libcurl has a lock of locked instructions around its initialisation, and one around a jump
+ * on alarm: both order whoever comes first, which a program cannot rely on. */
+static const char *const threaded[] = {
+    "liblzma.so", "libzstd.so", "libwebp.so", "libcurl.so", "libcurl-",
+};
+/* The locks that the program gives it, and writes to a pipe or an eventfd that wake its loop. */
+static const char *const events[] = {"libevent-", "libevent_"};
 
 /*
  * Allocators. By the standard, all that they order is that a block was given back before it is
@@ -85,21 +102,24 @@ static bool is_named(const char *path, const char *const *names, size_t count)
     return false;
 }
 
+#define IS_NAMED(path, names) is_named(path, names, sizeof(names) / sizeof(names)[0])
+
 static bool is_harmless(const char *path)
 {
-    return is_named(path, harmless, sizeof harmless / sizeof harmless[0]);
+    return IS_NAMED(path, c_library) || IS_NAMED(path, plain) || IS_NAMED(path, locking) ||
+           IS_NAMED(path, threaded) || IS_NAMED(path, events);
 }
 
 static bool is_allocator(const char *path)
 {
-    return is_named(path, allocators, sizeof allocators / sizeof allocators[0]);
+    return IS_NAMED(path, allocators);
 }
 
 /* LLVM's OpenMP tells its tool what it does, once it is used: see intercept/ompt.c. */
 static bool is_openmp(const char *path)
 {
     static const char *const names[] = {"libomp.so", "libomp-"};
-    return is_named(path, names, sizeof names / sizeof names[0]);
+    return IS_NAMED(path, names);
 }
 
 struct search {

@@ -341,7 +341,8 @@ struct rh_ring {
 /* Why the process may hold synchronisation that is not seen: one row per reason. */
 #define RH_OPAQUES(X)                                                                              \
     X(LIBRARY, "a library without keys that may synchronise by itself")                            \
-    X(ASSEMBLY, "assembly, code without bitcode, or functions looked up by name, in the program")  \
+    X(ASSEMBLY, "in the program, assembly, code without bitcode, functions looked up by name, or " \
+                "functions that the C library calls under its locks")                              \
     X(STREAM, "a stdio stream on a pipe or socket")                                                \
     X(KEYS, "keys of atomic operations could not be switched on")                                  \
     X(THREAD, "a thread that could not be registered")                                             \
@@ -372,11 +373,11 @@ enum rh_opaque {
     X(BARRIER, "waits at barriers not followed, shared between processes or too many")             \
     X(BENIGN, "annotations of benign races not noted, too many")                                   \
     X(UNCOUNTED, "accesses not counted, no memory or too many images")                             \
-    X(KEY_TEXT_READ_ONLY, "keys not switched, text cannot be written")                             \
-    X(KEY_CORES_NOT_SYNCED, "keys not switched, membarrier refused")                               \
-    X(KEY_FOREIGN_BYTE, "keys not switched, their bytes were changed by someone else")             \
-    X(KEY_STACK_ADDRESS, "keys not switched, address relative to the stack pointer or a segment")  \
-    X(KEY_NO_MEMORY, "keys not switched, no memory")                                               \
+    X(KEY_TEXT_READ_ONLY, "accesses not watched, code cannot be changed here")                     \
+    X(KEY_CORES_NOT_SYNCED, "accesses not watched, the kernel refuses membarrier")                 \
+    X(KEY_FOREIGN_BYTE, "accesses not watched, their code was changed by someone else")            \
+    X(KEY_STACK_ADDRESS, "accesses not watched, their address counts from the stack or a segment") \
+    X(KEY_NO_MEMORY, "accesses not watched, no memory for their keys")                             \
     X(SHADOW, "accesses not kept, no shadow memory or its holder did not come back")               \
     X(SHADOW_DROPPED, "times that all earlier accesses were dropped, at the limit of memory")      \
     X(ORIGIN, "stacks of earlier accesses not kept, too many or no memory")                        \

@@ -355,7 +355,7 @@ static void show_images(const struct session *s, const struct rh_report *made)
     rh_strbuf_release(&text);
 }
 
-static enum rh_status report(struct session *s, bool *raced)
+static enum rh_status report(struct session *s, const char *const *arguments, bool *raced)
 {
     struct rh_report made = {0};
     const struct rh_report_options options = {
@@ -368,7 +368,8 @@ static enum rh_status report(struct session *s, bool *raced)
                     .symbols = s->options->symbols,
                     .detector = strcmp(s->options->detector, DEFAULT_DETECTOR) == 0
                                     ? NULL
-                                    : s->options->detector},
+                                    : s->options->detector,
+                    .arguments = arguments},
     };
     const struct rh_process_image *image = subject_of(s);
     enum rh_status status = rh_report_load(image->runs, image->sidecar, &options, &made);
@@ -451,7 +452,7 @@ static enum rh_status run_campaign(struct session *s, char **argv)
     enum rh_status status = rh_campaign_run(s->process, &campaign, &result);
     rh_progress_end();
     if (status == RH_OK)
-        status = report(s, &raced);
+        status = report(s, campaign.argv + 1, &raced);
     rh_cli_show_losses(result.losses);
     if (status == RH_OK)
         rh_cli_exit_status = rh_cli_choose_exit(

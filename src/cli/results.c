@@ -60,7 +60,8 @@ void rh_cli_show_losses(const uint64_t *losses)
     struct rh_strbuf text = RH_STRBUF_INIT;
     rh_phrase_losses(losses, &text);
     if (text.len > 0)
-        rh_log_warn("%s", rh_strbuf_text(&text));
+        rh_log_warn("%s (LOSSES in racehive-report(1) says what this means)",
+                    rh_strbuf_text(&text));
     rh_strbuf_release(&text);
 }
 

@@ -65,6 +65,7 @@ static void inspect_archive(struct rh_ld *ld, struct rh_ld_arg *arg)
     }
     if (arg->content == RH_LD_BITCODE && has_native)
         arg->content = RH_LD_MIXED_ARCHIVE;
+    arg->is_native = has_native && arg->content == RH_LD_NATIVE;
     rh_archive_close(&archive);
 }
 
@@ -81,6 +82,7 @@ static void inspect_file(struct rh_ld *ld, struct rh_ld_arg *arg)
     if (object.kind == RH_OBJFILE_FOREIGN && !ld->foreign)
         ld->foreign = arg->path;
     arg->can_hide = object.kind == RH_OBJFILE_FAT;
+    arg->is_native = object.kind == RH_OBJFILE_NATIVE;
     arg->has_broken = object.kind == RH_OBJFILE_BROKEN;
     ld->has_plain_bitcode |= object.kind == RH_OBJFILE_BITCODE;
     if (object.kind == RH_OBJFILE_ARCHIVE)
@@ -243,17 +245,40 @@ bool rh_inputs_is_loaded(const char *name)
     return (len > 3 && strcmp(name + len - 3, ".so") == 0) || strstr(name, ".so.");
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Whether the file brings code without bitcode that no rule of the configuration speaks of. */
+static bool is_unseen(const struct rh_ld_arg *arg, const struct rh_wordlist *named)
+{
+    if (!arg->path || (arg->content == RH_LD_BITCODE && !arg->hidden))
+        return false;
+    const char *name = file_name(arg->path);
+    return !rh_inputs_is_loaded(name) && !rh_inputs_is_usual(name) &&
+           (arg->is_archive || !rh_named_cover(named, arg->path));
+}
+
 bool rh_inputs_have_native(const struct rh_ld *ld, const struct rh_wordlist *named)
 {
+    for (size_t i = 0; i < ld->args.len; i++)
+        if (is_unseen(&ld->args.data[i], named))
+            return true;
+    return false;
+}
+
+void rh_inputs_list_native(const struct rh_ld *ld, const struct rh_wordlist *named,
+                           struct rh_strbuf *out)
+{
+    enum { LISTED = 4 };
+    size_t count = 0;
     for (size_t i = 0; i < ld->args.len; i++) {
         const struct rh_ld_arg *arg = &ld->args.data[i];
-        if (!arg->path || (arg->content == RH_LD_BITCODE && !arg->hidden))
-            continue;
-        const char *slash = strrchr(arg->path, '/');
-        const char *name = slash ? slash + 1 : arg->path;
-        if (!rh_inputs_is_loaded(name) && !rh_inputs_is_usual(name) &&
-            (arg->is_archive || !rh_named_cover(named, arg->path)))
-            return true;
+        if (arg->is_native && is_unseen(arg, named) && count++ < LISTED)
+            rh_strbuf_addf(out, "%s%s", count > 1 ? ", " : "", file_name(arg->path));
     }
-    return false;
+    if (count > LISTED)
+        rh_strbuf_addf(out, " and %zu more", count - LISTED);
 }

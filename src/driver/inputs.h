@@ -18,6 +18,11 @@ size_t rh_inputs_inspect(struct rh_ld *ld);
  * libraries. Libraries that are loaded do not: the run sees those. */
 bool rh_inputs_have_native(const struct rh_ld *ld, const struct rh_wordlist *named);
 
+/* Adds the names of the objects and archives that have machine code alone, of the same kind;
+ * nothing if there are none. */
+void rh_inputs_list_native(const struct rh_ld *ld, const struct rh_wordlist *named,
+                           struct rh_strbuf *out);
+
 /* Whether a file, by its name, is one that every link has. */
 bool rh_inputs_is_usual(const char *name);
 /* Whether it is a shared library, or a script of the linker's that stands for one. */

@@ -9,6 +9,7 @@
 #include "driver/child.h"
 #include "driver/inputs.h"
 #include "driver/link.h"
+#include "driver/named.h"
 #include "driver/tools.h"
 
 #include <stdlib.h>
@@ -67,6 +68,24 @@ static void say_what_is_broken(const struct rh_ld *ld)
                         arg->path);
 }
 
+/* Objects that somebody else's compiler made, or an assembler: races in them cannot be found. */
+static void say_what_is_native(struct rh_link *link, bool is_instrumented)
+{
+    struct rh_wordlist named = RH_VEC_INIT;
+    struct rh_strbuf names = RH_STRBUF_INIT;
+    rh_named_read(&named, &link->ld.arena, link->settings.config);
+    rh_inputs_list_native(&link->ld, &named, &names);
+    if (is_instrumented && names.len > 0)
+        rh_log_note("linked without instrumentation because it has no bitcode: %s",
+                    rh_strbuf_text(&names));
+    else if (names.len > 0)
+        rh_log_note("%s is not instrumented: its objects have no bitcode, compile them with "
+                    "racehive-cc: %s",
+                    link->ld.output, rh_strbuf_text(&names));
+    rh_strbuf_release(&names);
+    rh_vec_free(&named);
+}
+
 /*
  * The program could not be linked with all its bitcode. If it can be linked at all, one more
  * attempt leaves out the objects that define symbols in assembly, which bitcode cannot tell of.
@@ -92,6 +111,15 @@ static int link_without_some(struct rh_link *link)
     return status;
 }
 
+/* Nothing of it could be instrumented. */
+static int link_without_any(struct rh_link *link)
+{
+    int status = link_natively(link);
+    if (status == 0 && !rh_child_interrupted())
+        say_what_is_native(link, false);
+    return status;
+}
+
 /* The link of a program or library that may have bitcode. */
 static int link_instrumented(struct rh_link *link)
 {
@@ -99,6 +127,7 @@ static int link_instrumented(struct rh_link *link)
     if (end == RH_LINK_DONE) {
         rh_link_show(link);
         say_what_is_broken(&link->ld);
+        say_what_is_native(link, true);
         return 0;
     }
     if (rh_child_interrupted())
@@ -106,13 +135,16 @@ static int link_instrumented(struct rh_link *link)
     if (end != RH_LINK_NOTHING)
         return link_without_some(link);
     rh_log_step("%s is not instrumented: no input with bitcode was needed", link->ld.output);
-    return link_natively(link);
+    return link_without_any(link);
 }
 
 static int link_anything(struct rh_link *link)
 {
     bool has_bitcode = rh_inputs_inspect(&link->ld) > 0;
-    const char *obstacle = has_bitcode ? find_obstacle(&link->ld) : "no input has bitcode";
+    const char *obstacle = find_obstacle(&link->ld);
+    bool is_native = !has_bitcode && !obstacle && !link->ld.relocatable && !link->ld.foreign;
+    if (!has_bitcode)
+        obstacle = "no input has bitcode";
     if (link->ld.foreign)
         rh_log_note(
             "%s is not instrumented: %s is not for x86-64, the one processor that Racehive knows",
@@ -123,7 +155,9 @@ static int link_anything(struct rh_link *link)
         return link_instrumented(link);
     else if (rh_link_relocatable(link) == RH_OK)
         return 0;
-    return rh_child_interrupted() ? 1 : link_natively(link);
+    if (rh_child_interrupted())
+        return 1;
+    return is_native ? link_without_any(link) : link_natively(link);
 }
 
 static void clean_up(struct rh_link *link)

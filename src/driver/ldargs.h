@@ -59,6 +59,7 @@ struct rh_ld_arg {
     const char *path; /* NULL: none found */
     enum rh_ld_content content;
     bool is_archive;
+    bool is_native;          /* machine code alone: an object, or an archive of such */
     bool has_broken;         /* bitcode that nobody can read, which must be hidden from lld */
     bool can_hide;           /* a fat object: without its bitcode it is still an object */
     bool hidden;             /* its bitcode is to be ignored */

@@ -160,6 +160,18 @@ bool rh_opaque_lookups(const struct rh_module *m)
     return false;
 }
 
+/* --- functions that the C library calls --- */
+
+bool rh_opaque_callbacks(const struct rh_module *m)
+{
+    static const char *const names[] = {"dl_iterate_phdr", "fopencookie", "funopen",
+                                        "register_printf_function", "register_printf_specifier"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (calls(m, names[i]))
+            return true;
+    return false;
+}
+
 /* --- memory --- */
 
 /* Beginnings of names. A C++ program gives memory back by operator delete, its own calls of it or

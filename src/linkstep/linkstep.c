@@ -226,6 +226,7 @@ static enum rh_status write_object(struct work *w)
     say_doing("inserting keys");
     bool is_opaque = o->has_native || rh_opaque_module(w->module, rh_rules_name, &w->config) ||
                      clones_unseen(w->module) || rh_opaque_lookups(w->module) ||
+                     rh_opaque_callbacks(w->module) ||
                      rh_openmp_is_opaque(w->module, o->has_runtime);
     if (o->has_runtime)
         rh_openmp_lead(w->module);

@@ -3,6 +3,7 @@
 #include "report/locations.h"
 
 #include "base/path.h"
+#include "report/symbols/names.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -87,10 +88,23 @@ void rh_locations_add(const struct rh_locations *locations, const struct rh_side
     free(path);
 }
 
+/* Adds the name that debug information has, without the arguments of templates that nobody writes.
+ */
+static void add_name(const char *name, const char *linkage, struct rh_strbuf *out)
+{
+    bool is_cxx = linkage && strncmp(linkage, "_Z", 2) == 0;
+    char *brief = is_cxx ? rh_names_shorten(name) : NULL;
+    rh_strbuf_add(out, brief ? brief : name);
+    free(brief);
+}
+
 void rh_locations_add_function(const struct rh_sidecar_location *at,
                                const struct rh_sidecar_function *holder, struct rh_strbuf *out)
 {
-    rh_strbuf_add(out, at ? at->function : holder->name);
-    if (at && at->inlined_at)
-        rh_strbuf_addf(out, " (inlined into %s)", holder->name);
+    add_name(at ? at->function : holder->name, at ? at->linkage : holder->linkage, out);
+    if (!at || !at->inlined_at)
+        return;
+    rh_strbuf_add(out, " (inlined into ");
+    add_name(holder->name, holder->linkage, out);
+    rh_strbuf_addc(out, ')');
 }

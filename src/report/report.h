@@ -78,9 +78,10 @@ static inline bool rh_report_has_uninstrumented(const struct rh_report_candidate
     return candidate->second->number == RH_RUNS_UNINSTRUMENTED;
 }
 
-/* Options without which `racehive report` would look elsewhere; NULL where the default is used. */
+/* Options without which the next command would look elsewhere; NULL where the default is used. */
 struct rh_report_command {
     const char *detector, *store, *symbols;
+    const char *const *arguments; /* of the program, up to a NULL; NULL: they are not known */
 };
 
 struct rh_report {

@@ -2,11 +2,13 @@
 /* The verdicts of a program in short, and the verdict table that `racehive run` ends with. */
 #include "report/summary.h"
 
+#include "racehive/detectors.h"
 #include "report/groups.h"
 #include "report/phrases.h"
 #include "report/table.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum rh_verdict rh_summary_verdict(int position)
 {
@@ -68,27 +70,60 @@ void rh_summary_add_suppressed(const struct rh_report *report, struct rh_strbuf 
         rh_table_choose(report->suppressed, "is", "are"));
 }
 
+/* Adds "--NAME=VALUE ", quoted for a shell; nothing without a value. */
+static void add_option(const char *name, const char *value, struct rh_strbuf *out)
+{
+    if (!value)
+        return;
+    rh_strbuf_addf(out, "--%s=", name);
+    rh_strbuf_add_quoted(out, value);
+    rh_strbuf_addc(out, ' ');
+}
+
+static void add_options(const struct rh_report_command *command, struct rh_strbuf *out)
+{
+    add_option("detector", command->detector, out);
+    add_option("store", command->store, out);
+    add_option("symbols", command->symbols, out);
+}
+
 void rh_summary_add_command(const struct rh_report *report, const char *option,
                             struct rh_strbuf *out)
 {
-    const struct rh_report_command *command = &report->command;
     const char *path = report->library ? report->library : report->path;
     rh_strbuf_add(out, "racehive report ");
     if (option)
         rh_strbuf_addf(out, "%s ", option);
-    if (command->detector)
-        rh_strbuf_addf(out, "--detector=%s ", command->detector);
-    if (command->store) {
-        rh_strbuf_add(out, "--store=");
-        rh_strbuf_add_quoted(out, command->store);
-        rh_strbuf_addc(out, ' ');
-    }
-    if (command->symbols) {
-        rh_strbuf_add(out, "--symbols=");
-        rh_strbuf_add_quoted(out, command->symbols);
-        rh_strbuf_addc(out, ' ');
-    }
+    add_options(&report->command, out);
     rh_strbuf_add_quoted(out, path ? path : report->program);
+}
+
+static bool has_tasks(const char *detector)
+{
+    for (size_t i = 0; detector && i < RH_DETECTOR_COUNT; i++)
+        if (strcmp(rh_detectors[i].name, detector) == 0)
+            return rh_detectors[i].work >= RH_WORK_VALIDATE;
+    return true;
+}
+
+void rh_summary_add_next(const struct rh_report *report, struct rh_strbuf *out)
+{
+    if (report->races > 0 || report->by_ground[RH_GROUND_NOT_TRIED] == 0)
+        return;
+    if (has_tasks(report->detector))
+        rh_strbuf_add(out, "Not tried: no run has had these candidates as a task. Those come first "
+                           "whose sites have met, so try more runs, ");
+    else
+        rh_strbuf_addf(out, "Not tried: %s has no tasks, it finds what happens. Try more runs, ",
+                       report->detector);
+    rh_strbuf_add(out, "and inputs that reach other code: racehive run --runs=64 ");
+    add_options(&report->command, out);
+    add_option("image", report->library, out);
+    rh_strbuf_add_quoted(out, report->path ? report->path : report->program);
+    for (const char *const *it = report->command.arguments; it && *it; it++) {
+        rh_strbuf_addc(out, ' ');
+        rh_strbuf_add_quoted(out, *it);
+    }
 }
 
 void rh_summary_add_rule(struct rh_strbuf *out)
@@ -123,6 +158,14 @@ static void add_rows(const struct rh_report *report, enum rh_verdict verdict,
     }
 }
 
+/* Prints what was collected as a line, if anything was, and empties it. */
+static void put_line(struct rh_strbuf *text, FILE *out)
+{
+    if (text->len > 0)
+        fprintf(out, "%s\n", rh_strbuf_text(text));
+    rh_strbuf_reset(text);
+}
+
 void rh_summary_print_table(const struct rh_report *report, FILE *out, bool coloured)
 {
     static const struct rh_table_column columns[] = {
@@ -137,11 +180,13 @@ void rh_summary_print_table(const struct rh_report *report, FILE *out, bool colo
     fputc('\n', out);
     rh_table_print(&table, out, coloured);
     rh_table_release(&table);
-    struct rh_strbuf rule = RH_STRBUF_INIT;
-    rh_summary_add_rule(&rule);
+    struct rh_strbuf text = RH_STRBUF_INIT;
     if (has_rule(report))
-        fprintf(out, "%s\n", rh_strbuf_text(&rule));
-    rh_strbuf_release(&rule);
+        rh_summary_add_rule(&text);
+    put_line(&text, out);
+    rh_summary_add_next(report, &text);
+    put_line(&text, out);
+    rh_strbuf_release(&text);
 }
 
 static void add_side(const struct rh_report_candidate *candidate, int which,

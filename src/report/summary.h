@@ -25,6 +25,10 @@ void rh_summary_add_suppressed(const struct rh_report *report, struct rh_strbuf 
 void rh_summary_add_command(const struct rh_report *report, const char *option,
                             struct rh_strbuf *out);
 
+/* What to do where no race was found and there are candidates that no run has tried; adds nothing
+ * elsewhere. */
+void rh_summary_add_next(const struct rh_report *report, struct rh_strbuf *out);
+
 /* "2 true races (5 pairs of accesses), 1 likely false positive and 4 unknown of 7 candidates" */
 void rh_summary_add_counts(const struct rh_report *report, struct rh_strbuf *out);
 

@@ -83,15 +83,52 @@ static void every_verdict_has_its_rows(void **state)
 static void no_race_is_said_too(void **state)
 {
     (void)state;
-    struct rh_report report = {.program = "prog", .totals = {.runs = 1}, .candidate_count = 1};
+    struct rh_report report = {
+        .program = "prog", .totals = {.runs = 1, .hung = 1}, .candidate_count = 1};
     report.by_ground[RH_GROUND_SYNCHRONISED] = 1;
     char *text = print(&report, true);
     assert_non_null(strstr(text, "0 true races, 1 likely false positive and 0 unknown of 1 "
                                  "candidate, after 1 run\n"));
     assert_null(strstr(text, "True races:"));
+    assert_non_null(strstr(text, "\n1 run hung and was ended\n"));
     assert_null(strstr(text, "\033[1;31m"));
     assert_non_null(strstr(text, "racehive report prog"));
     free(text);
+}
+
+static void what_to_do_where_nothing_was_found(void **state)
+{
+    (void)state;
+    static const char *const arguments[] = {"-n", "two words", NULL};
+    static const struct {
+        const char *detector, *said;
+    } cases[] = {
+        {"racechaser", "Not tried: no run has had these candidates as a task. Those come first "
+                       "whose sites have met, so try more runs, and inputs that reach other code: "
+                       "racehive run --runs=64 --detector=racechaser --store='my store' ./prog -n "
+                       "'two words'\n"},
+        {"fasttrack", "Not tried: fasttrack has no tasks, it finds what happens. Try more runs, "
+                      "and inputs that reach other code: racehive run --runs=64 "
+                      "--detector=fasttrack --store='my store' ./prog -n 'two words'\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct rh_report report = {.program = "prog",
+                                   .path = "./prog",
+                                   .detector = cases[i].detector,
+                                   .candidate_count = 4,
+                                   .command = {.detector = cases[i].detector,
+                                               .store = "my store",
+                                               .arguments = arguments}};
+        report.by_ground[RH_GROUND_NOT_TRIED] = 3;
+        report.by_ground[RH_GROUND_NOT_SEEN] = 1;
+        char *text = print(&report, false);
+        assert_non_null(strstr(text, cases[i].said));
+        free(text);
+        report.by_ground[RH_GROUND_NOT_TRIED] = 0;
+        text = print(&report, false);
+        assert_null(strstr(text, "Not tried"));
+        free(text);
+    }
 }
 
 int main(void)
@@ -99,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_verdict_has_its_rows),
         cmocka_unit_test(no_race_is_said_too),
+        cmocka_unit_test(what_to_do_where_nothing_was_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

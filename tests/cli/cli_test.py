@@ -110,6 +110,17 @@ class Manual(Case):
         told = set(re.findall(r"^\.It Cm (\w+)", self.manual("racehive.1"), re.M))
         self.assertEqual(told, known)
 
+    def test_every_loss_is_explained(self):
+        with open(os.path.join(self.FOLDER, "..", "..", "include", "racehive", "control.h"),
+                  encoding="utf-8") as file:
+            rows = file.read().split("#define RH_LOSSES(X)")[1].split("\n\n")[0]
+        page = self.manual("racehive-report.1").split(".Sh LOSSES\n")[1].split("\n.Sh")[0]
+        items = [item for line in re.findall(r"^\.It Li (.+)$", page, re.M) for item in line.split(" , ")]
+        said = re.findall(r'X\(\w+, "([^"]+)"\)', rows)
+        self.assertGreater(len(said), 20)
+        for words in said:
+            self.assertTrue(any(words.startswith(item) for item in items), words)
+
     def test_pages_are_well_formed(self):
         if not shutil.which("groff"):
             self.skipTest("there is no groff to format the manual")

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import unittest
 
-from harness import ID_A
+from harness import ID_A, MAKE_SIDECAR
 from report_harness import BUSY, ITSELF, LOCKED, ReportCase
 
 # Runs behind the page's own script, and leaves what it saw where --dump-dom shows it.
@@ -42,6 +42,11 @@ PROBE = """<script>
   out.first = rows().map(function (it) { return it.cells[0].textContent; });
   head.click(); out.up = head.getAttribute('aria-sort');
   out.last = rows().map(function (it) { return it.cells[0].textContent; });
+  out.broken = []; out.places = document.querySelectorAll('article .place').length;
+  for (var width = 900; window.innerWidth > 1000 && width < 1240; width += 5) {
+    document.body.style.width = width + 'px';
+    document.querySelectorAll('article .place').forEach(function (it) {
+      if (it.getClientRects().length > 1) out.broken.push(width + ': ' + it.textContent); }); }
   var note = document.createElement('pre'); note.id = 'probe'; note.textContent = JSON.stringify(out);
   document.body.appendChild(note);
 })();
@@ -85,6 +90,21 @@ class Browser(ReportCase):
                 self.check(seen)
                 self.assertEqual(seen["first"], seen["last"][::-1])
                 self.assertNotEqual(seen["first"], seen["last"])
+
+    def test_long_paths(self):
+        """Folders may be broken anywhere, the name and line of a file nowhere, not even at a blank."""
+        folder = "/home/somebody/a-" + "folder_with_a_long_name" * 9
+        for kind, places in (("few", 8), ("hostile", 2)):
+            subprocess.run([MAKE_SIDECAR, self.path("bank.racehive"), ID_A, folder, kind], check=True)
+            if kind == "hostile":
+                listed = json.loads(self.succeed("candidates", "--json", "bank"))["candidates"]
+                os.remove(self.store)
+                self.make_runs(self.store, listed[0]["id"] + ":race")
+            for width in (1280, 390):
+                with self.subTest(kind=kind, width=width):
+                    seen = self.look(width)
+                    self.assertLessEqual(seen["width"], seen["room"])
+                    self.assertEqual((seen["places"], seen["broken"]), (places, []))
 
     def test_as_many_rows_as_there_may_be(self):
         self.make_sidecar("bank.racehive", ID_A, "vast")

@@ -6,6 +6,7 @@ Usage: report_formats_test.py RACEHIVE MAKE_CANDIDATES MAKE_RUNS [unittest optio
 """
 import json
 import os
+import re
 import sys
 import unittest
 import urllib.parse
@@ -94,6 +95,25 @@ class Html(ReportCase):
         shown = self.page().text()
         self.assertIn("1 run with racemob", shown)
         self.assertNotIn("1 runs", shown)
+
+    def test_lines_around_an_access_are_shown_and_its_own_is_marked(self):
+        article = re.search(f'<article[^>]* id="c{LOCKED}".*?</article>',
+                            self.report("--format=html"), re.S).group()
+        excerpts = re.findall(r"<pre>(.*?)</pre>", article, re.S)
+        shown = [[(int(number), bool(hit)) for hit, number in re.findall(
+            r'<span class="line( hit)?"><span class="gutter"> *(\d+) \| ', text)] for text in excerpts]
+        self.assertEqual(shown, [[(48, False), (49, False), (50, True), (51, False), (52, False)],
+                                 [(39, False), (40, False), (41, True), (42, False), (43, False)]])
+        carets = [re.search(r'\| </span>( *)<span class="caret">', text).group(1) for text in excerpts]
+        self.assertEqual([len(blanks) for blanks in carets], [2, 20])  # columns 3, and 7 behind tabs
+
+    def test_candidates_of_the_same_lines_are_one_row(self):
+        os.remove(self.store)
+        self.make_runs(self.store, f"{LOCKED}:race")
+        rows = {r[-1]: r for r in self.page().rows}
+        self.assertEqual(rows[READ_WRITE][1:4], ["not tried", "60", "2"])
+        self.assertNotIn(ITSELF, rows)
+        self.assertEqual(rows[BUSY][3], "1")
 
     def test_it_says_what_the_text_says(self):
         shown = self.page().text()

@@ -13,9 +13,13 @@ and is run until a race is proved, and a lock behind
     // HOLDS: name
 
 is called by that name (from -O1 on: before, it is one of the C++ library's guard). Then, in text, HTML
-and SARIF, every race must be headed by a marked line of the program's own file, and nothing may show a mangled name, a lock or a variable of the C++
-library's implementation, or advice to lock inside its headers. A program that may fail at one level
-says so, and the reason is printed if it does:
+and SARIF, every race must be headed by a marked line of the program's own file, and nothing may show a
+mangled name, an allocator, a lock or a variable of the C++ library's implementation, or advice to lock
+inside its headers. Some words are shown by --full alone:
+
+    // FULL: words
+
+A program that may fail at one level says so, and the reason is printed if it does:
 
     // EXPECTED FAILURE -O0: reason
 """
@@ -58,6 +62,7 @@ class Subject:
         self.marked = {n for n, line in enumerate(lines, 1) if "// HEADLINE" in line}
         self.locks = [l.split("// HOLDS:")[1].strip() for l in lines
                       if "// HOLDS:" in l and level != "-O0"]
+        self.full = [l.split("// FULL:")[1].strip() for l in lines if "// FULL:" in l]
         self.failures = [l.split(f"// EXPECTED FAILURE {level}:")[1].strip() for l in lines
                          if f"// EXPECTED FAILURE {level}:" in l]
         self.env = dict(os.environ, XDG_DATA_HOME=os.path.join(folder, "data"))
@@ -90,6 +95,8 @@ def check_words(text, what):
     """Nothing of the implementation, unless it is the name of a function that the program calls."""
     expect(not re.search(r"\b_Z[A-Z0-9]", text), f"{what} has a mangled name", text)
     expect("__mutex" not in text, f"{what} names a lock as the C++ library does", text)
+    expect("std::allocator<" not in text and "basic_string<" not in text,
+           f"{what} has names that nobody writes", text)
     expect(not re.search(r"hold \S+ in [^\n]*/include/c\+\+/", text),
            f"{what} advises to lock inside the C++ library", text)
 
@@ -112,8 +119,10 @@ def check_text(subject, run):
     for path, line in re.findall(r"^  (?:near )?(\S+?):(\d+):\d+ \w+ ", run, re.M):
         expect(subject.is_marked(path, line), f"the run's table has {path}:{line}", run)
     check_words(run, "the run's table")
-    expect("basic_string<char" in subject.report("--full") or "basic_string" not in text,
-           "full names are not to be had", text)
+    full = subject.report("--full", "--limit=0") if subject.full else ""
+    for words in subject.full:
+        expect(words not in text, f"'{words}' is shown without --full", text)
+        expect(words in full, f"'{words}' is not shown by --full", full)
 
 
 def check_html(subject):

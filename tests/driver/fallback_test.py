@@ -104,7 +104,7 @@ class Faults(DriverTest):
         self.assertIn("the fake cannot merge", result.err)
         self.assert_fat("all.o", False)
         self.assert_no_temps()
-        self.cc("all.o", "-o", "prog")
+        self.cc_names("all.o", "all.o", "-o", "prog")
         self.assert_output("42\n", "./prog")
 
     def test_objects_with_clashing_assembly_are_left_out(self):

@@ -162,6 +162,13 @@ class DriverTest(unittest.TestCase):
         self.assert_no_temps()
         return result
 
+    def cc_names(self, names, *args):
+        """Builds with racehive-cc, which names these files in one line because they have no bitcode."""
+        result = self.run_ok(self.prefix.cc, *args)
+        self.assertRegex(result.out + result.err, r"\Aracehive: note: [^\n]* no bitcode[^\n]*: " +
+                         re.escape(names) + r"\n\Z")
+        self.assert_no_temps()
+
     def clang(self, *args, **more):
         return self.run_ok(options.clang, *args, **more)
 

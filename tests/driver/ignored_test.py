@@ -9,6 +9,7 @@ from harness import DriverTest
 C = """#include <pthread.h>
 #include <racehive/annotations.h>
 int hidden_kept, hidden_inline, hidden_always, hidden_attribute, hidden_forced, hidden_read;
+int hidden_brackets;
 int seen_plain, seen_address, seen_in_caller;
 static RH_IGNORE_FUNCTION __attribute__((noinline)) void kept(void) { hidden_kept++; }
 static RH_IGNORE_FUNCTION inline void in_line(void) { hidden_inline++; }
@@ -21,6 +22,7 @@ __attribute__((no_sanitize("undefined", "thread"), always_inline)) static inline
 {
     hidden_forced++;
 }
+[[clang::no_sanitize("thread")]] static inline void brackets(void) { hidden_brackets++; }
 static RH_IGNORE_FUNCTION inline int done(void) { return hidden_read; }
 __attribute__((no_sanitize("address"))) static inline void address(void) { seen_address++; }
 static void *work(void *arg)
@@ -31,6 +33,7 @@ static void *work(void *arg)
         always();
         attribute();
         forced();
+        brackets();
         address();
         seen_plain++;
     }
@@ -53,16 +56,24 @@ int main(void)
 CXX = """#include <thread>
 #include <racehive/annotations.h>
 int hidden_lambda, hidden_attribute_lambda, hidden_template, hidden_template2;
+int hidden_brackets, hidden_template3, hidden_both;
 int seen_plain, seen_template;
 struct base {
     int hidden_member = 0, hidden_virtual = 0, hidden_attribute_member = 0;
     RH_IGNORE_FUNCTION void member() { hidden_member++; }
+    [[clang::no_sanitize("thread")]] void brackets() { hidden_member++; }
     __attribute__((no_sanitize("thread"))) void attribute() { hidden_attribute_member++; }
     RH_IGNORE_FUNCTION virtual void overridden() { hidden_virtual++; }
     virtual ~base() = default;
 } shared;
 template <typename T> RH_IGNORE_FUNCTION inline void bump(T &n) { n++; }
 template <typename T> __attribute__((no_sanitize("thread"))) inline void bump2(T &n) { n++; }
+template <typename T> [[clang::no_sanitize("thread")]] inline void bump4(T &n) { n++; }
+[[clang::no_sanitize("thread")]] static inline void brackets() { hidden_brackets++; }
+[[nodiscard, clang::no_sanitize("undefined", "thread"), gnu::always_inline]] static inline int both()
+{
+    return hidden_both++;
+}
 template <typename T> inline void bump3(T &n) { n++; }
 static void work()
 {
@@ -76,7 +87,11 @@ static void work()
         bump(hidden_template);
         bump2(hidden_template2);
         bump3(seen_template);
+        bump4(hidden_template3);
+        brackets();
+        both() ? (void)0 : (void)0;
         shared.member();
+        shared.brackets();
         shared.attribute();
         shared.overridden();
         seen_plain++;
@@ -113,6 +128,7 @@ class IgnoredTest(DriverTest):
                         self.assertNotIn("hidden_", line)
                         self.assertNotIn("bump(", line)
                         self.assertNotIn("bump2(", line)
+                        self.assertNotIn("bump4(", line)
                 for name in seen:
                     self.assertTrue(any(name in line for line in lines), f"{name}: {lines}")
 

@@ -209,7 +209,10 @@ class Archives(DriverTest):
             with self.subTest(compile=compile.__name__):
                 compile("-c", "-fno-builtin", "m.c", "f.c")
                 self.run_ok("ar", "rcs", "lib.a", "m.o", "f.o")
-                self.cc("main.c", "lib.a", "-o", "prog")
+                if compile == self.cc:
+                    self.cc("main.c", "lib.a", "-o", "prog")
+                else:
+                    self.cc_names("lib.a", "main.c", "lib.a", "-o", "prog")
                 self.assert_instrumented("prog")
                 self.assertIn("own\n", self.run_ok("./prog").out)
                 os.remove(self.path("lib.a"))
@@ -281,7 +284,7 @@ class Archives(DriverTest):
         self.cc("-fPIC", "-c", "f.c")
         self.clang("-fPIC", "-c", "g.c")
         self.run_ok("ar", "rcs", "libg.a", "g.o")
-        self.cc("-shared", "f.o", "libg.a", "-Wl,--exclude-libs,libg.a", "-o", "libf.so")
+        self.cc_names("libg.a", "-shared", "f.o", "libg.a", "-Wl,--exclude-libs,libg.a", "-o", "libf.so")
         exported = self.symbols("libf.so", "-D", "--defined-only")
         self.assertIn("f", exported)
         self.assertNotIn("g", exported)
@@ -340,7 +343,9 @@ class Relocatable(DriverTest):
         self.assertIn("g.o has none", result.err)
         self.assert_fat("both.o", False)
         self.assert_no_temps()
-        self.check("main.c", "both.o")
+        self.cc_names("both.o", "main.c", "both.o", "-o", "prog")
+        self.assert_instrumented("prog")
+        self.assert_output("42\n", "./prog")
 
     def test_relocatable_without_any_bitcode_is_silent(self):
         self.clang("-c", "f.c", "g.c")

@@ -189,7 +189,7 @@ class Runtime(DriverTest):
                 if "-fno-lto" in kind:
                     self.cc("-fno-builtin", "-w", *kind, "-c", "a.c", "-o", "own.o")
                     self.write("b.c", "int unused;\n")
-                    self.cc("-static", "own.o", "b.c", "-o", "prog")
+                    self.cc_names("own.o", "-static", "own.o", "b.c", "-o", "prog")
                 else:
                     self.cc("-fno-builtin", "-w", *kind, "a.c", "-o", "prog")
                 self.assert_instrumented("prog")
@@ -275,7 +275,7 @@ class Languages(DriverTest):
 
 
 class WithoutBitcode(DriverTest):
-    """Inputs that have machine code alone are linked as they are."""
+    """Inputs that have machine code alone are linked as they are, and one line names them."""
 
     def test_object_of_another_compiler(self):
         if not shutil.which("gcc"):
@@ -283,9 +283,20 @@ class WithoutBitcode(DriverTest):
         self.write("main.c", MAIN)
         self.write("f.c", F)
         self.run_ok("gcc", "-O2", "-c", "f.c")
-        self.cc("main.c", "f.o", "-o", "prog")
+        self.cc_names("f.o", "main.c", "f.o", "-o", "prog")
         self.assert_instrumented("prog")
         self.assert_output("42\n", "./prog")
+
+    def test_many_objects_have_one_line(self):
+        self.write("main.c", MAIN)
+        names = [f"f{i}.c" for i in range(6)]
+        for i, name in enumerate(names):
+            self.write(name, F.replace("f(", f"f{i or ''}("))
+        self.clang("-c", *names)
+        self.run_ok("ar", "rcs", "libf.a", "f1.o")
+        self.cc_names("f0.o, libf.a, f2.o, f3.o and 2 more", "main.c", "f0.o", "libf.a",
+                      *[f"f{i}.o" for i in range(2, 6)], "-lm", "-o", "prog")
+        self.cc("main.c", "-static", "-x", "c", "f0.c", "-o", "prog")  # not the C library
 
     def test_assembly_file(self):
         self.write("main.c", MAIN)
@@ -293,7 +304,8 @@ class WithoutBitcode(DriverTest):
                           ".section .note.GNU-stack,\"\",@progbits\n")
         self.write("g.S", "#define NAME g\n.globl NAME\nNAME: ret\n"
                           ".section .note.GNU-stack,\"\",@progbits\n")
-        self.cc("main.c", "f.s", "g.S", "-o", "prog")
+        self.cc("-c", "f.s", "g.S")
+        self.cc_names("f.o, g.o", "main.c", "f.o", "g.o", "-o", "prog")
         self.assert_instrumented("prog")
         self.assert_output("42\n", "./prog")
 
@@ -303,7 +315,7 @@ class WithoutBitcode(DriverTest):
                              "int main(void) { printf(\"%d\\n\", outer(20)); return 0; }\n")
         self.write("outer.c", "int inner(int);\nint outer(int x) { return inner(x + 1); }\n")
         self.clang("-O2", "-c", "outer.c")
-        self.cc("-O2", "main.c", "outer.o", "-o", "prog")
+        self.cc_names("outer.o", "-O2", "main.c", "outer.o", "-o", "prog")
         self.assert_instrumented("prog")
         self.assert_output("42\n", "./prog")
 
@@ -312,7 +324,7 @@ class WithoutBitcode(DriverTest):
         self.write("f.c", F)
         self.clang("-c", "main.c", "f.c")
         self.write("prog.racehive", "old")
-        self.cc("main.o", "f.o", "-o", "prog")
+        self.cc_names("main.o, f.o", "main.o", "f.o", "-o", "prog")
         self.assert_plain("prog")
         self.assert_output("42\n", "./prog")
         self.assertIn("no input has bitcode",
@@ -325,7 +337,7 @@ class WithoutBitcode(DriverTest):
         self.clang("-c", "main.c", "f.c")
         self.cc("-c", "g.c")
         self.run_ok("ar", "rcs", "libg.a", "g.o")
-        self.cc("main.o", "f.o", "libg.a", "-o", "prog")
+        self.cc_names("main.o, f.o", "main.o", "f.o", "libg.a", "-o", "prog")
         self.assert_plain("prog")
         self.assert_output("42\n", "./prog")
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""First contact: a fresh Debian root, the package, and the commands of README.md and the tutorial.
+"""First contact: a fresh Debian root, the package, and the commands of README.md and the tutorial; those of
+Containerfile and of the CI job, too.
 
 Usage: check_fresh_root.py --build=BUILD --version=VERSION --llvm=LLVM [--base=FOLDER] [PAGE...]
 
@@ -9,6 +10,7 @@ the package where the README takes it from, and follows each page's commands wor
 own there. What they print must agree with the page (pages.py says how). The root is removed at the end.
 """
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -109,6 +111,49 @@ def follow(root, page, package):
         shell.close()
 
 
+# A program with a race, for the CI job.
+PROGRAM = r"""
+#include <pthread.h>
+#include <unistd.h>
+int shared;
+static void *work(void *arg) { for (int i = 0; i < 100; i++) { shared++; usleep(100); } return arg; }
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
+"""
+CHECKS = (". /usr/share/bash-completion/completions/racehive && complete -p racehive",
+          "test -e /usr/share/man/man1/racehive.1")
+
+
+def follow_container(root, package):
+    """What Containerfile and the CI job do, without an engine: their commands, one after the other."""
+    commands, (target,) = pages.read_container(os.path.join(TOP, "Containerfile"))
+    shutil.copy(package, root + target)
+    with open(root + "/root/prog.c", "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    with open(root + "/root/Makefile", "w", encoding="utf-8") as file:
+        file.write("prog: prog.c\n\t$(CC) -O1 -pthread $< -o $@\n")
+    commands += pages.read_job(os.path.join(TOP, "examples", "ci", "github-actions.yml"))
+    shell = Shell(root, "/root")
+    try:
+        for command in (*commands, *CHECKS):
+            print(f"container: {command}", flush=True)
+            output, status = shell.run(command)
+            if status != 0:
+                raise Failure(f"{command}: status {status}\n{output}")
+    finally:
+        shell.close()
+    with open(root + "/root/races.sarif", encoding="utf-8") as file:
+        if not json.load(file)["runs"][0]["results"]:
+            raise Failure("the CI job's SARIF file has no race")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
@@ -130,6 +175,7 @@ def main():
         package = make_package(options)
         for page in options.pages:
             follow(root, page, package)
+        follow_container(root, package)
     except Failure as failure:
         print(f"FAILED: {failure}")
         return 1

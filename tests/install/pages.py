@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of a Markdown page, and what the page says that they print.
+"""The commands of a Markdown page, and what the page says that they print; those of a Containerfile and of
+a CI job.
 
 A block of ```sh is commands. A block of ```console has a command behind each `$ `, and below it what
 is printed: a line `...` stands for any lines, `...` in a line for any words, a number for any number
@@ -43,6 +44,20 @@ def read_steps(path, name):
                 else:
                     steps[-1].printed.append(line)
     return steps
+
+
+def read_container(path):
+    """The commands of a Containerfile's RUN lines, and the target folder of each COPY."""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().replace("\\\n", "").splitlines()
+    commands = [line[4:] for line in lines if line.startswith("RUN ")]
+    return commands, [line.split()[-1] for line in lines if line.startswith("COPY ")]
+
+
+def read_job(path):
+    """The commands of a CI job's steps, each on the line of its `run`."""
+    with open(path, encoding="utf-8") as file:
+        return re.findall(r"^ +- run: (.+)$", file.read(), re.M)
 
 
 PLACE = r"\S+\.\w+:\d+(?::\d+)?"

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What of a page agrees with an output, and what does not."""
+"""What of a page agrees with an output, and what does not; what the README shows first."""
 import os
+import re
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import pages
 
@@ -43,6 +45,42 @@ class Steps(unittest.TestCase):
         self.assertEqual([(s.where, s.commands, s.printed) for s in steps],
                          [("page.md:2", "cd x\nmake", None), ("page.md:9", "ls", ["a"]),
                           ("page.md:11", "true", [])])
+
+    def test_container_and_job(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("FROM debian\nCOPY a.deb /tmp/\nRUN a && \\\n    b\n")
+            self.assertEqual(pages.read_container(path), (["a &&     b"], ["/tmp/"]))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("steps:\n  - uses: x\n  - run: make all\n")
+            self.assertEqual(pages.read_job(path), ["make all"])
+
+
+class FirstScreen(unittest.TestCase):
+    TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+    def setUp(self):
+        with open(os.path.join(self.TOP, "README.md"), encoding="utf-8") as file:
+            self.screen = "".join(file.readlines()[:30])
+
+    def test_what_it_is_and_for_whom(self):
+        opening = self.screen.split("\n\n")[1].replace("\n", " ")
+        self.assertRegex(opening, r"finds data races in C and C\+\+ programs.*It is for ")
+
+    def test_it_is_compared_with_threadsanitizer_by_figures(self):
+        rows = [line for line in self.screen.splitlines() if line.startswith("| ")]
+        self.assertIn("ThreadSanitizer |", rows[0])
+        self.assertGreaterEqual(len([row for row in rows if len(re.findall(r"\d", row)) >= 2]), 3)
+        self.assertIn("](docs/measurements/evaluation.md)", self.screen)
+
+    def test_the_picture_is_of_a_report(self):
+        path, = re.findall(r"^!\[.*\]\((.*\.svg)\)$", self.screen, re.M)
+        root = xml.etree.ElementTree.parse(os.path.join(self.TOP, path)).getroot()
+        self.assertTrue(root.tag.endswith("}svg"))
+        text = " ".join("".join(it.itertext()) for it in root.iter() if it.tag.endswith("}text"))
+        for words in ("racehive report ./bank", "true race 1 of 2:", "first:", "then:", "order", "proof", "^"):
+            self.assertIn(words, text)
 
 
 if __name__ == "__main__":

@@ -147,12 +147,20 @@ const char *rh_symbols_demangle(struct rh_symbols *symbols, const char *linkage)
     return name;
 }
 
+/* What the demangler does not know keeps the name that debug information has. */
+static const char *shorten_unknown(struct rh_symbols *symbols, const char *name,
+                                   const char *linkage)
+{
+    bool is_cxx = name && linkage && strncmp(linkage, "_Z", 2) == 0;
+    return is_cxx && !symbols->full_names ? keep(symbols, rh_names_shorten(name)) : name;
+}
+
 const char *rh_symbols_name_function(struct rh_symbols *symbols, const char *name,
                                      const char *linkage)
 {
     char *full = linkage ? rh_names_demangle(linkage) : NULL;
     if (!full)
-        return name;
+        return shorten_unknown(symbols, name, linkage);
     if (symbols->full_names)
         return keep(symbols, full);
     const char *brief = keep(symbols, rh_names_shorten_function(full));
@@ -172,12 +180,13 @@ const char *rh_symbols_name_locks(struct rh_symbols *symbols, const char *locks,
     return keep(symbols, rh_names_locks(locks, linkage));
 }
 
-/* What the demangler does not know keeps the name that debug information has. */
 static const char *choose_name(struct rh_symbols *symbols, const char *name, const char *linkage)
 {
     char *full = linkage ? rh_names_demangle(linkage) : NULL;
+    if (!full && name)
+        return rh_arena_strdup(symbols->arena, shorten_unknown(symbols, name, linkage));
     if (!full)
-        return name ? rh_arena_strdup(symbols->arena, name) : linkage;
+        return linkage;
     free(full);
     return rh_symbols_demangle(symbols, linkage);
 }

@@ -8,7 +8,7 @@
 std::map<std::string, int> stock;
 std::mutex stock_lock, order_lock;
 
-static void deliver(int n)
+static void deliver(int n) // FULL: in deliver(int)
 {
     for (int i = 0; i < n; i++) {
         std::lock_guard<std::mutex> guard(stock_lock); // HOLDS: stock_lock
