@@ -4,7 +4,7 @@
 
 #include "fasttrack/origins.h"
 
-enum { GRANULE = RT_SHADOW_GRANULE, AHEAD = 32 };
+enum { GRANULE = RT_SHADOW_GRANULE, LINE_BYTES = GRANULE * RT_SHADOW_LINE, PAIR = 2 * GRANULE, AHEAD = 32 };
 
 static _Thread_local struct {
     struct rt_thread *self;
@@ -51,6 +51,15 @@ static inline bool is_covered(const struct rt_shadow_granule *granule, uint64_t 
            rt_shadow_covers(granule, cell, needs);
 }
 
+/* The same, of a granule that seemed to be empty before its line was held: it may have been regular.
+ */
+__attribute__((noinline)) static bool is_covered_now(const struct rt_shadow_held *held,
+                                                     const struct rt_shadow_granule *granule,
+                                                     uint64_t cell, uint64_t needs)
+{
+    return is_covered(granule, rt_shadow_first(held, granule), cell, needs);
+}
+
 /* --- single accesses --- */
 
 /* Where an access is made. */
@@ -75,7 +84,8 @@ static inline bool enter_small(uintptr_t address, const struct place *at, uint64
     struct rt_shadow_held held;
     if (rt_unlikely(!origin || !is_in_use(address, first)) || !rt_shadow_hold(granule, &held))
         return false;
-    bool is_done = rt_track_try(quick.clocks, &held, granule, cell | origin);
+    bool is_done = (rt_unlikely(!first) && is_covered_now(&held, granule, cell, needs)) ||
+                   rt_track_try(quick.clocks, &held, granule, cell | origin);
     rt_shadow_let_go(&held);
     return is_done;
 }
@@ -122,13 +132,21 @@ static bool is_touched(struct sweep *s, uintptr_t address)
     return page == s->page;
 }
 
-/* Of a granule whose line is held. */
-static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell)
+static bool change_more(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell,
+                        bool is_line)
+{
+    return is_line ? rt_track_line(s->clocks, &s->held, granule, cell)
+                   : rt_track_more(s->clocks, &s->held, granule, cell);
+}
+
+/* Of a granule whose line is held, or, if `is_line`, of every second one: the line is regular. */
+static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell,
+                          bool is_line)
 {
     uint64_t first = rt_shadow_first(&s->held, granule), new = cell, left;
     uint64_t second = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
     if (rt_unlikely(!rt_track_has_two(granule, second)))
-        return rt_track_more(s->clocks, &s->held, granule, cell);
+        return change_more(s, granule, cell, is_line);
     if (rt_likely(first == s->last.first && second == s->last.second && cell == s->last.new)) {
         left = s->last.left;
     } else if (rt_track_two(s->clocks, first, second, &new, &left)) {
@@ -139,7 +157,7 @@ static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, ui
             s->last.left = left;
         }
     } else {
-        return rt_track_more(s->clocks, &s->held, granule, cell);
+        return change_more(s, granule, cell, is_line);
     }
     if (left != second)
         atomic_store_explicit(&granule->rest[0], left, memory_order_relaxed);
@@ -164,8 +182,10 @@ __attribute__((always_inline)) static inline bool sweep_granule(struct sweep *s,
         leave_line(s);
         if (!rt_shadow_hold(granule, &s->held))
             return false;
+        if (!first && is_covered_now(&s->held, granule, cell, needs))
+            return true;
     }
-    return change(s, granule, cell);
+    return change(s, granule, cell, false);
 }
 
 /* Some bytes of one granule. */
@@ -200,6 +220,94 @@ static inline void fetch(const struct rt_shadow_granule *granule, uintptr_t at, 
         __builtin_prefetch(granule + i * (stride / GRANULE), 1);
 }
 
+/* Whole granules of one chunk. Gives the address of the first that is refused, or `end` or more. */
+static inline uintptr_t sweep_granules(struct sweep *s, uintptr_t at, uintptr_t end,
+                                       uint64_t stride, uint64_t cell, uint64_t needs)
+{
+    struct rt_shadow_granule *granule = granule_of(at);
+    for (; at < end; at += stride, granule += stride / GRANULE) {
+        __builtin_prefetch(granule + AHEAD, 1);
+        uint64_t first = atomic_load_explicit(&granule->first, memory_order_acquire);
+        if (!rt_cell_covers(first, cell, needs) &&
+            rt_unlikely(!sweep_granule(s, at, granule, first, cell, needs)))
+            return at;
+    }
+    return at;
+}
+
+/* Whether the line that is not held is regular, and has such accesses already. */
+static inline bool is_line_covered(const struct rt_shadow_granule *granule, uint64_t stride,
+                                   uint64_t cell, uint64_t needs)
+{
+    for (uint32_t i = 0; i < PAIR / stride; i++)
+        if (!is_covered(&granule[i],
+                        atomic_load_explicit(&granule[i].first, memory_order_acquire), cell, needs))
+            return false;
+    return true;
+}
+
+/* All accesses of a line, or of every second granule of it from `granule` on, if that is or becomes
+ * regular. False if not, or if something is refused: then the line, if it is held, is as others are.
+ */
+static inline bool sweep_line(struct sweep *s, uintptr_t at, struct rt_shadow_granule *granule,
+                              uint64_t stride, uint64_t cell, uint64_t needs)
+{
+    struct rt_shadow_granule *line = rt_shadow_line(granule);
+    bool is_regular = rt_shadow_is_regular(line);
+    if (is_line_covered(granule, stride, cell, needs))
+        return is_regular;
+    if (rt_unlikely(!is_regular) && !is_touched(s, at))
+        return false;
+    leave_line(s);
+    if (!rt_shadow_hold_line(line, &s->held) ||
+        (!rt_shadow_is_regular(line) && !rt_shadow_pack(&s->held)))
+        return false;
+    for (uint32_t i = 0; i < PAIR / stride; i++) {
+        if (rt_unlikely(!change(s, &granule[i], cell, true))) {
+            rt_shadow_spread(&s->held);
+            return false;
+        }
+    }
+    leave_line(s);
+    return true;
+}
+
+/* Whole lines of one chunk. `at` is the first access of a line. */
+static uintptr_t sweep_lines(struct sweep *s, uintptr_t at, uintptr_t end, uint64_t stride,
+                             uint64_t cell, uint64_t needs)
+{
+    enum { LINES_AHEAD = 6 };
+    struct rt_shadow_granule *granule = granule_of(at);
+    for (; at < end; at += LINE_BYTES, granule += RT_SHADOW_LINE) {
+        __builtin_prefetch(granule + LINES_AHEAD * RT_SHADOW_LINE, 1);
+        if (rt_likely(sweep_line(s, at, granule, stride, cell, needs)))
+            continue;
+        uintptr_t reached = sweep_granules(s, at, at + LINE_BYTES, stride, cell, needs);
+        if (rt_unlikely(reached < at + LINE_BYTES))
+            return reached;
+    }
+    return at;
+}
+
+/* The granules of one chunk from `at` on. */
+static uintptr_t sweep_in_chunk(struct sweep *s, uintptr_t at, uintptr_t end, uint64_t stride,
+                                uint64_t cell, uint64_t needs)
+{
+    const uintptr_t phase = at % stride; /* of a power of two */
+    const uintptr_t lines = ((at - phase + LINE_BYTES - 1) & -(uintptr_t)LINE_BYTES) + phase;
+    const uintptr_t lines_end = ((end - phase) & -(uintptr_t)LINE_BYTES) + phase;
+    if (stride > PAIR || stride % GRANULE || lines >= lines_end) {
+        fetch(granule_of(at), at, end, stride);
+        return sweep_granules(s, at, end, stride, cell, needs);
+    }
+    uintptr_t reached = sweep_granules(s, at, lines, stride, cell, needs);
+    if (rt_likely(reached >= lines))
+        reached = sweep_lines(s, reached, lines_end, stride, cell, needs);
+    if (rt_likely(reached >= lines_end))
+        reached = sweep_granules(s, reached, end, stride, cell, needs);
+    return reached;
+}
+
 /* Whole granules. Gives the address of the first that is refused, or `end` or more. */
 static uintptr_t sweep_whole(struct sweep *s, uintptr_t at, uintptr_t end, uint64_t stride)
 {
@@ -208,17 +316,12 @@ static uintptr_t sweep_whole(struct sweep *s, uintptr_t at, uintptr_t end, uint6
     while (at < end) {
         uintptr_t chunk_end = (at | ((1ull << RT_SHADOW_CHUNK_BITS) - 1)) + 1;
         uintptr_t limit = end < chunk_end ? end : chunk_end;
-        struct rt_shadow_granule *granule = granule_of(at);
-        if (rt_unlikely(!granule))
+        if (rt_unlikely(!granule_of(at)))
             return at;
-        fetch(granule, at, limit, stride);
-        for (; at < limit; at += stride, granule += stride / GRANULE) {
-            __builtin_prefetch(granule + AHEAD, 1);
-            uint64_t first = atomic_load_explicit(&granule->first, memory_order_acquire);
-            if (!rt_cell_covers(first, cell, needs) &&
-                rt_unlikely(!sweep_granule(s, at, granule, first, cell, needs)))
-                return at;
-        }
+        uintptr_t reached = sweep_in_chunk(s, at, limit, stride, cell, needs);
+        if (rt_unlikely(reached < limit))
+            return reached;
+        at = reached;
     }
     return at;
 }

@@ -26,6 +26,10 @@ RT_HIDDEN void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_g
  * before and after, and no race is found. False if it is not so: then nothing was done. */
 RT_HIDDEN bool rt_track_more(const struct rt_clocks *clocks, struct rt_shadow_held *held,
                              struct rt_shadow_granule *granule, uint64_t cell);
+/* The same of a line that is held and regular: of its even or its odd granules, `granule` being the
+ * first of them. */
+RT_HIDDEN bool rt_track_line(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                             struct rt_shadow_granule *granule, uint64_t cell);
 static inline bool rt_track_knows(const struct rt_clocks *clocks, uint64_t cell)
 {
     return rt_clocks_knows(clocks, rt_cell_slot(cell), rt_cell_epoch(cell));
