@@ -136,21 +136,49 @@ static void thin(struct rt_shadow_cells *cells)
     cells->count = kept;
 }
 
+/* Of a granule whose line is held; `old` is what it has. */
+static void enter_held(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                       struct rt_shadow_granule *granule, uint64_t cell,
+                       const struct rt_shadow_cells *old)
+{
+    struct rt_shadow_cells joined;
+    if (has_cover(old, cell))
+        return;
+    join(clocks, old, cell, &joined);
+    if (rt_unlikely(joined.count > RT_SHADOW_CELLS))
+        thin(&joined);
+    rt_shadow_write(held, granule, &joined);
+}
+
 void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
                     uint64_t cell, struct rt_shadow_cells *unordered)
 {
-    struct rt_shadow_cells old, joined;
+    struct rt_shadow_cells old;
     struct rt_shadow_held held;
     unordered->count = 0;
     if (!rt_shadow_hold(granule, &held))
         return;
     rt_shadow_read(&held, granule, &old);
     find_unordered(clocks, &old, cell, unordered);
-    if (!has_cover(&old, cell)) {
-        join(clocks, &old, cell, &joined);
-        if (rt_unlikely(joined.count > RT_SHADOW_CELLS))
-            thin(&joined);
-        rt_shadow_write(&held, granule, &joined);
-    }
+    enter_held(clocks, &held, granule, cell, &old);
     rt_shadow_let_go(&held);
+}
+
+bool rt_track_enter_known(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
+                          uint64_t cell, const struct rt_track_known *known)
+{
+    struct rt_shadow_cells old, unordered;
+    struct rt_shadow_held held;
+    bool are_known = true;
+    unordered.count = 0;
+    if (!rt_shadow_hold(granule, &held))
+        return false;
+    rt_shadow_read(&held, granule, &old);
+    find_unordered(clocks, &old, cell, &unordered);
+    for (uint32_t i = 0; i < unordered.count && are_known; i++)
+        are_known = known->is_known(known, unordered.at[i]);
+    if (are_known)
+        enter_held(clocks, &held, granule, cell, &old);
+    rt_shadow_let_go(&held);
+    return are_known;
 }
