@@ -164,15 +164,16 @@ static bool enter_parts(uintptr_t address, uint32_t size, const struct place *at
 
 /* --- sweeps --- */
 
-/* Neighbours mostly hold the same two cells: what became of the last two is kept. */
+/* Neighbours mostly hold the same: what became of the last is kept. */
 struct sweep {
     const struct rt_clocks *clocks;
     uint64_t cell;
     struct rt_shadow_held held;
     uintptr_t page; /* the last that was found to be touched, by number */
     struct {
-        uint64_t first, second; /* both 0: none */
-        uint64_t new, left;
+        uint64_t cell; /* 0: none */
+        uint64_t first, rest[2];
+        uint64_t new_first, new_rest[2];
     } last;
 };
 
@@ -191,37 +192,54 @@ static bool is_touched(struct sweep *s, uintptr_t address)
     return page == s->page;
 }
 
-static bool change_more(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell,
-                        bool is_line)
+static inline uint64_t rest_of(const struct rt_shadow_granule *granule, uint32_t i)
 {
-    return is_line ? rt_track_line(s->clocks, &s->held, granule, cell)
-                   : rt_track_more(s->clocks, &s->held, granule, cell);
+    return atomic_load_explicit(&granule->rest[i], memory_order_relaxed);
+}
+
+/* As change, if what becomes of the granule is not known. */
+__attribute__((noinline)) static bool change_anew(struct sweep *s,
+                                                  struct rt_shadow_granule *granule, uint64_t cell,
+                                                  bool is_line)
+{
+    uint64_t first = rt_shadow_first(&s->held, granule);
+    uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)}, fourth = rest_of(granule, 2);
+    if (!(is_line ? rt_track_line(s->clocks, &s->held, granule, cell)
+                  : rt_track_try(s->clocks, &s->held, granule, cell)))
+        return false;
+    if (!is_line && (fourth || rest_of(granule, 2)))
+        return true;
+    s->last.cell = cell;
+    s->last.first = first;
+    s->last.rest[0] = rest[0];
+    s->last.rest[1] = rest[1];
+    s->last.new_first = rt_shadow_first(&s->held, granule);
+    s->last.new_rest[0] = rest_of(granule, 0);
+    s->last.new_rest[1] = rest_of(granule, 1);
+    return true;
 }
 
 /* Of a granule whose line is held, or, if `is_line`, of every second one: the line is regular. */
 static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell,
                           bool is_line)
 {
-    uint64_t first = rt_shadow_first(&s->held, granule), new = cell, left;
-    uint64_t second = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
-    if (rt_unlikely(!rt_track_has_two(granule, second)))
-        return change_more(s, granule, cell, is_line);
-    if (rt_likely(first == s->last.first && second == s->last.second && cell == s->last.new)) {
-        left = s->last.left;
-    } else if (rt_track_two(s->clocks, first, second, &new, &left)) {
-        if (new == cell) {
-            s->last.first = first;
-            s->last.second = second;
-            s->last.new = new;
-            s->last.left = left;
-        }
-    } else {
-        return change_more(s, granule, cell, is_line);
-    }
-    if (left != second)
-        atomic_store_explicit(&granule->rest[0], left, memory_order_relaxed);
-    rt_shadow_set_first(&s->held, granule, new);
+    uint64_t first = rt_shadow_first(&s->held, granule);
+    uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)};
+    bool is_same = first == s->last.first && rest[0] == s->last.rest[0] &&
+                   rest[1] == s->last.rest[1] && cell == s->last.cell;
+    if (rt_unlikely(!is_same) || rt_unlikely(!is_line && rest_of(granule, 2)))
+        return change_anew(s, granule, cell, is_line);
+    for (uint32_t i = 0; i < 2; i++)
+        if (s->last.new_rest[i] != rest[i])
+            atomic_store_explicit(&granule->rest[i], s->last.new_rest[i], memory_order_relaxed);
+    rt_shadow_set_first(&s->held, granule, s->last.new_first);
     return true;
+}
+
+/* Whether the first word is that of a granule that was changed last, and so not covered. */
+static inline bool is_like_last(const struct sweep *s, uint64_t first, uint64_t cell)
+{
+    return first && first == s->last.first && cell == s->last.cell;
 }
 
 /* Of a granule that its first word does not cover. */
@@ -233,7 +251,7 @@ __attribute__((always_inline)) static inline bool sweep_granule(struct sweep *s,
     bool is_held = rt_shadow_line(granule) == s->held.line;
     if (is_held)
         first = rt_shadow_first(&s->held, granule);
-    if (is_covered(granule, first, cell, needs))
+    if (!is_like_last(s, first, cell) && is_covered(granule, first, cell, needs))
         return true;
     if (rt_unlikely(!first) && !is_touched(s, at))
         return false;
@@ -327,7 +345,8 @@ static inline bool sweep_line(struct sweep *s, uintptr_t at, struct rt_shadow_gr
 {
     struct rt_shadow_granule *line = rt_shadow_line(granule);
     bool is_regular = rt_shadow_is_regular(line);
-    if (is_line_covered(granule, stride, cell, needs))
+    uint64_t first = atomic_load_explicit(&granule->first, memory_order_relaxed);
+    if (!is_like_last(s, first, cell) && is_line_covered(granule, stride, cell, needs))
         return is_regular;
     if (rt_unlikely(!is_regular) && !is_touched(s, at))
         return false;

@@ -190,7 +190,8 @@ static uint32_t read_intrinsic(struct collector *c, struct rh_value *call, struc
 enum certainty {
     TOUCHES_ALL,
     TOUCHES_FIRST,
-    TOUCHES_OBJECT, /* all of what the first argument points to, which is in use until it returns */
+    TOUCHES_OBJECT, /* all of what the first argument points to, which is in use until it returns;
+                       its first byte stands for it where it is used, and not made or ended */
     TOUCHES_PERHAPS
 };
 
@@ -259,9 +260,10 @@ static void note_certainty(struct rh_access *a, const char *function, uint32_t a
                            bool is_measured)
 {
     enum certainty certainty = certainty_of(function);
+    bool is_use = certainty == TOUCHES_OBJECT && a->kind == RH_ACCESS_READ;
     if (certainty == TOUCHES_PERHAPS || (certainty == TOUCHES_OBJECT && arg > 0))
         a->flags |= RH_SITE_PARTIAL;
-    else if (certainty == TOUCHES_FIRST && is_measured)
+    else if (is_use || (certainty == TOUCHES_FIRST && is_measured))
         a->flags |= RH_SITE_AT_MOST;
 }
 
