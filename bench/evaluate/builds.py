@@ -14,11 +14,12 @@ FLAGS = ["-O2", "-gdwarf-4"]
 
 # What each build adds to clang. `native` is what a program's user has; `whole` is the same compiler
 # with the whole program in view, as racehive-cc has it, so that what keys cost is told from what
-# that wins; `keyed` is racehive-cc in its default profile.
+# that wins; `keyed` is racehive-cc in its default profile, `testing` in its testing profile.
 ADDED = {
     "native": [],
     "whole": ["-flto=full", "-ffat-lto-objects", "-fuse-ld=lld"],
     "keyed": None,
+    "testing": ["--rh-profile=testing"],
     "tsan": ["-fsanitize=thread"],
 }
 
@@ -29,10 +30,12 @@ class BenchError(Exception):
 
 def compilers(options, how):
     """(C compiler, C++ compiler) of a build."""
+    ours = tuple(os.path.join(options.build, "bin", name)
+                 for name in ("racehive-cc", "racehive-c++"))
     if how == "keyed":
-        return tuple(os.path.join(options.build, "bin", name)
-                     for name in ("racehive-cc", "racehive-c++"))
-    plain = {"cc": reports.tools.CLANG, "c++": reports.tools.CLANGXX}
+        return ours
+    plain = dict(zip(("cc", "c++"), ours)) if how == "testing" else \
+        {"cc": reports.tools.CLANG, "c++": reports.tools.CLANGXX}
     return tuple(reports.tools.write_wrapper(os.path.join(options.work, f"{how}-{name}"), compiler,
                                              ADDED[how])
                  for name, compiler in plain.items())
@@ -52,7 +55,7 @@ def stamp(options, how, sources):
     text.update(str(version_of([reports.tools.CLANG, "--version"])).encode())
     library = os.path.join(options.build, "lib", "racehive")
     parts = []
-    if how == "keyed" and os.path.isdir(library):
+    if how in ("keyed", "testing") and os.path.isdir(library):
         parts = [os.path.join(library, name) for name in os.listdir(library)]
     for path in sorted(parts) + sorted(sources):
         with open(path, "rb") as file:

@@ -39,6 +39,8 @@ PARTS = {
               command_of("racemob/run", "--only=threads", "--json={folder}/raw.json"), None),
     "figures": ("Races that accidents hide", True,
                 command_of("racemob/run", "--only=figures", "--json={folder}/raw.json"), None),
+    "detectors": ("The detectors of the testing profile", True,
+                  command_of("detectors/run", "--json={folder}/raw.json"), None),
     "racechaser": ("RaceChaser: coverage and scaling", False,
                    command_of("racechaser/run", "--quick"), "racechaser/run"),
     "equal": ("Equal cost, equal races", False,

@@ -13,6 +13,7 @@
 #include "fasttrack/check.h"
 #include "fasttrack/origins.h"
 #include "fasttrack/quick.h"
+#include "fasttrack/told.h"
 #include "fasttrack/track.h"
 #include "hook.h"
 #include "judge.h"
@@ -56,24 +57,11 @@ static struct rt_clocks *clocks_of(struct rt_thread *t)
 
 /* --- races --- */
 
-/* What was told is not told again, before its stacks are taken. Lossy: findings.c knows for sure.
- */
-static bool is_told(uint64_t earlier, const struct rt_access *a)
-{
-    enum { TOLD_BITS = 12 };
-    static _Atomic uint64_t told[1 << TOLD_BITS];
-    const struct rt_image *image = a->image->runtime;
-    uint64_t pair = (uint64_t)rt_cell_slot(earlier) << 48 |
-                    (uint64_t)rt_cell_origin(earlier) << 32 | rh_site_word(image->number, a->site);
-    _Atomic uint64_t *place = &told[pair * 0x9e3779b97f4a7c15ull >> (64 - TOLD_BITS)];
-    return atomic_exchange_explicit(place, pair, memory_order_relaxed) == pair;
-}
-
 static void report(struct rt_thread *self, const struct rt_access *a, uintptr_t granule,
                    uint64_t earlier)
 {
     struct rt_witness first, second;
-    if (is_told(earlier, a))
+    if (rt_told_add(earlier, a->image, a->site))
         return;
     if (!rt_origin_recall(rt_cell_slot(earlier), rt_cell_epoch(earlier), rt_cell_origin(earlier),
                           &first)) {
@@ -113,15 +101,6 @@ static bool is_watched(const struct rt_thread *self, const struct rt_access *a)
            !(a->flags & RH_SITE_PARTIAL) && a->kind != RH_ACCESS_FENCE && a->size;
 }
 
-/* The locks that are held, as a number. */
-static uint64_t locks_of(const struct rt_thread *self)
-{
-    uint64_t locks = 0;
-    for (uint32_t i = 0; i < self->held_count; i++)
-        locks = (locks ^ (uintptr_t)self->held[i].lock) * 0x9e3779b97f4a7c15ull;
-    return locks;
-}
-
 static uint16_t origin_of(const struct rt_thread *self, uint32_t slot, const struct rt_access *a,
                           uint64_t locks)
 {
@@ -144,9 +123,8 @@ static uint64_t describe(struct rt_thread *self, const struct rt_access *a)
         rt_origins_begin(self, slot, epoch);
         mine->has_begun = true;
     }
-    uint64_t epoch_word = rt_cell_epoch_word(slot, epoch), locks = locks_of(self);
-    rt_quick_ready(self, clocks_of(self), locks);
-    __rh_epoch = epoch_word;
+    uint64_t epoch_word = rt_cell_epoch_word(slot, epoch), locks = rt_quick_locks(self);
+    rt_quick_ready(self, clocks_of(self), epoch_word);
     return rt_cell_make(epoch_word, 0, is_write(a->kind), !is_plain(a->kind),
                         origin_of(self, slot, a, locks));
 }
@@ -174,7 +152,8 @@ static void enter(struct rt_thread *self, uintptr_t at, uint64_t cell,
 {
     struct rt_shadow_granule *granule = rt_shadow_at(at, true);
     unordered->count = 0;
-    if (rt_likely(granule) && !is_covered(granule, cell))
+    if (rt_likely(granule) && !is_covered(granule, cell) &&
+        !rt_track_quickly(clocks_of(self), granule, cell))
         rt_track_enter(clocks_of(self), granule, cell, unordered);
 }
 
@@ -290,7 +269,7 @@ static void fasttrack_access(struct rt_thread *self, const struct rt_access *a)
     /* What an atomic gives away includes itself: so this comes after it was entered. */
     if (!is_plain(a->kind)) {
         rt_clocks_before(self, clocks_of(self), a);
-        __rh_epoch = RT_CHECK_NO_EPOCH;
+        rt_quick_sync(self);
     }
     rt_shadow_check_limit();
 }
@@ -300,7 +279,7 @@ static void fasttrack_after(struct rt_thread *self, const struct rt_access *a)
 {
     struct atomic *atomic = &state_of(self)->atomic;
     rt_clocks_after(self, clocks_of(self), a);
-    __rh_epoch = RT_CHECK_NO_EPOCH;
+    rt_quick_sync(self);
     bool is_same = atomic->is_open && atomic->site == a->site;
     atomic->is_open = false;
     if (is_same && self->in_hook == 1 && a->kind != RH_ACCESS_FENCE)
@@ -310,7 +289,9 @@ static void fasttrack_after(struct rt_thread *self, const struct rt_access *a)
 static void fasttrack_sync(struct rt_thread *self, enum rt_sync what, const volatile void *object)
 {
     rt_clocks_sync(self, clocks_of(self), what, object);
-    __rh_epoch = RT_CHECK_NO_EPOCH;
+    rt_quick_sync(self);
+    if (what == RT_SYNC_THREAD_END)
+        rt_quick_end();
 }
 
 /* To give a block back is to write to all of it. */
@@ -331,12 +312,22 @@ static void compare_block(struct rt_thread *self, const struct rt_access *a)
     }
 }
 
-/* A system call has come to touch the memory that its site told of. */
+/* Of an object that is used its first bytes stand for all: who makes or destroys it writes those,
+ * too. */
+static uint64_t size_of_use(const struct rt_use *use)
+{
+    bool is_buffer = use->what == RT_SYNC_KERNEL_SEND || use->what == RT_SYNC_KERNEL_RECEIVE;
+    return is_buffer || use->is_write || use->size < RT_GRANULE ? use->size : RT_GRANULE;
+}
+
+/* A call has come to touch the memory that its site told of. */
 static void fasttrack_use(struct rt_thread *self, const struct rt_use *use)
 {
     struct rt_access a;
-    if (self->in_hook == 1 && rt_judge_close_use(self, use, &a))
-        watch(self, &a);
+    if (self->in_hook != 1 || !rt_judge_close_use(self, use, &a))
+        return;
+    a.size = size_of_use(use);
+    watch(self, &a);
 }
 
 static void fasttrack_gone(struct rt_thread *self, uintptr_t start, size_t size)
@@ -361,7 +352,7 @@ static void fasttrack_thread_begin(struct rt_thread *self)
 static void fasttrack_after_fork(struct rt_thread *self)
 {
     state_of(self)->atomic.is_open = false;
-    __rh_epoch = RT_CHECK_NO_EPOCH;
+    rt_quick_end();
     rt_shadow_after_fork();
 }
 

@@ -95,10 +95,10 @@ static struct origin *make_origin(const struct rt_thread *self, const struct rt_
 
 /* --- numbers --- */
 
-static uint64_t hash_of(const struct rt_access *a, uint64_t context)
+static uint64_t hash_of(const struct rh_image *image, uint32_t site, uint64_t context)
 {
-    const struct rt_image *image = a->image->runtime;
-    uint64_t hash = (rh_site_word(image->number, a->site) ^ context) * 0x9e3779b97f4a7c15ull;
+    const struct rt_image *r = image->runtime;
+    uint64_t hash = (rh_site_word(r->number, site) ^ context) * 0x9e3779b97f4a7c15ull;
     hash = (hash ^ hash >> 32 ^ context) * 0xd6e8feb86659fd93ull;
     return (hash ^ hash >> 29) | 1ull << 63; /* no word of the index is 0 */
 }
@@ -117,26 +117,33 @@ static uint16_t add(struct book *book, const struct rt_thread *self, const struc
     return (uint16_t)number;
 }
 
+/* Where the number of a hash is, or where it has room; NULL if neither is near. */
+static _Atomic uint64_t *find_place(struct book *book, uint64_t hash)
+{
+    enum { TRIES = 64 };
+    uint64_t at = hash * 0x9e3779b97f4a7c15ull >> (64 - INDEX_BITS);
+    for (uint32_t i = 0; i < TRIES; i++, at = (at + 1) % (1u << INDEX_BITS)) {
+        uint64_t word = atomic_load_explicit(&book->index[at], memory_order_acquire);
+        if (!word || !((word ^ hash) >> RT_ORIGIN_NUMBER_BITS))
+            return &book->index[at];
+    }
+    return NULL;
+}
+
 uint16_t rt_origin_of(const struct rt_thread *self, uint32_t slot, const struct rt_access *a,
                       uint64_t context)
 {
-    enum { TRIES = 64, NUMBER_BITS = 16 };
     struct book *book = book_of(slot);
-    uint64_t hash = hash_of(a, context);
-    uint64_t at = hash * 0x9e3779b97f4a7c15ull >> (64 - INDEX_BITS);
-    for (uint32_t i = 0; book && i < TRIES; i++, at = (at + 1) % (1u << INDEX_BITS)) {
-        uint64_t word = atomic_load_explicit(&book->index[at], memory_order_acquire);
-        if (rt_likely(!((word ^ hash) >> NUMBER_BITS)))
-            return (uint16_t)word;
-        if (word)
-            continue;
-        uint16_t number = add(book, self, a);
-        if (number)
-            atomic_store(&book->index[at], (hash & ~0xffffull) | number);
-        return number;
+    uint64_t hash = hash_of(a->image, a->site, context);
+    _Atomic uint64_t *place = book ? find_place(book, hash) : NULL;
+    if (rt_unlikely(!place)) {
+        rt_lose(RH_LOSS_ORIGIN);
+        return 0;
     }
-    rt_lose(RH_LOSS_ORIGIN);
-    return 0;
+    uint16_t number = (uint16_t)atomic_load(place);
+    if (!number && (number = add(book, self, a)))
+        atomic_store(place, (hash & ~0xffffull) | number);
+    return number;
 }
 
 /* --- numbers by key --- */
@@ -154,6 +161,18 @@ static _Atomic uint64_t *make_latest(uint32_t slot, const struct rt_image *image
     return made;
 }
 
+static void keep_latest(uint32_t slot, const struct rt_image *image, uint32_t key, uint64_t context,
+                        uint16_t number)
+{
+    if (image->number >= RT_ORIGIN_IMAGES)
+        return;
+    _Atomic uint64_t *words =
+        atomic_load_explicit(&rt_origin_latest[slot][image->number], memory_order_relaxed);
+    if (words || (words = make_latest(slot, image)))
+        atomic_store_explicit(&words[key], context << RT_ORIGIN_NUMBER_BITS | number,
+                              memory_order_relaxed);
+}
+
 uint16_t rt_origin_at_key(const struct rt_thread *self, uint32_t slot, const struct rt_access *a,
                           uint64_t context)
 {
@@ -163,13 +182,19 @@ uint16_t rt_origin_at_key(const struct rt_thread *self, uint32_t slot, const str
     if (rt_likely(number))
         return number;
     number = rt_origin_of(self, slot, a, context);
-    if (image->number >= RT_ORIGIN_IMAGES)
-        return number;
-    _Atomic uint64_t *words =
-        atomic_load_explicit(&rt_origin_latest[slot][image->number], memory_order_relaxed);
-    if (words || (words = make_latest(slot, image)))
-        atomic_store_explicit(&words[key], context << RT_ORIGIN_NUMBER_BITS | number,
-                              memory_order_relaxed);
+    keep_latest(slot, image, key, context, number);
+    return number;
+}
+
+uint16_t rt_origin_seek(uint32_t slot, const struct rh_image *image, uint32_t key, uint64_t context)
+{
+    struct book *book = atomic_load_explicit(&books[slot], memory_order_acquire);
+    if (!book || image->keys[key].site_count != 1)
+        return 0;
+    _Atomic uint64_t *place = find_place(book, hash_of(image, image->keys[key].first_site, context));
+    uint16_t number = place ? (uint16_t)atomic_load(place) : 0;
+    if (number)
+        keep_latest(slot, image->runtime, key, context, number);
     return number;
 }
 

@@ -41,6 +41,10 @@ static inline uint16_t rt_origin_find(uint32_t slot, const struct rh_image *imag
     return (word ^ context << RT_ORIGIN_NUMBER_BITS) >> RT_ORIGIN_NUMBER_BITS ? 0 : (uint16_t)word;
 }
 
+/* The same if it ran in this context at some time. */
+RT_HIDDEN uint16_t rt_origin_seek(uint32_t slot, const struct rh_image *image, uint32_t key,
+                                  uint64_t context);
+
 /* A thread begins in a slot with this epoch. */
 RT_HIDDEN void rt_origins_begin(const struct rt_thread *self, uint32_t slot, uint32_t epoch);
 

@@ -3,20 +3,63 @@
 #include "fasttrack/quick.h"
 
 #include "fasttrack/origins.h"
+#include "fasttrack/told.h"
 
-enum { GRANULE = RT_SHADOW_GRANULE, AHEAD = 32 };
+enum { GRANULE = RT_SHADOW_GRANULE, LINE_BYTES = GRANULE * RT_SHADOW_LINE, PAIR = 2 * GRANULE };
+enum { AHEAD = 32, LINES_AHEAD = 8 }; /* what is fetched before it is needed */
+
+_Atomic uint64_t rt_told[1 << RT_TOLD_BITS];
 
 static _Thread_local struct {
     struct rt_thread *self;
-    const struct rt_clocks *clocks;
+    struct rt_clocks *clocks;
     uint64_t locks;
+    bool knows_locks;
 } quick __attribute__((tls_model("initial-exec")));
 
-void rt_quick_ready(struct rt_thread *self, const struct rt_clocks *clocks, uint64_t locks)
+void rt_quick_ready(struct rt_thread *self, struct rt_clocks *clocks, uint64_t epoch_word)
 {
     quick.clocks = clocks;
-    quick.locks = locks;
     quick.self = self;
+    __rh_epoch = epoch_word;
+}
+
+/* Another thread may be told of its end by this one. */
+void rt_quick_sync(const struct rt_thread *self)
+{
+    quick.knows_locks = false;
+    if (self != quick.self || quick.clocks->is_published)
+        __rh_epoch = RT_CHECK_NO_EPOCH;
+}
+
+void rt_quick_end(void)
+{
+    quick.self = NULL;
+    quick.knows_locks = false;
+    __rh_epoch = RT_CHECK_NO_EPOCH;
+}
+
+uint64_t rt_quick_locks(const struct rt_thread *self)
+{
+    if (rt_likely(quick.knows_locks))
+        return quick.locks;
+    uint64_t locks = 0;
+    for (uint32_t i = 0; i < self->held_count; i++)
+        locks = (locks ^ (uintptr_t)self->held[i].lock) * 0x9e3779b97f4a7c15ull;
+    quick.locks = locks;
+    quick.knows_locks = true;
+    return locks;
+}
+
+/* The thread's epoch, or RT_CHECK_NO_EPOCH. */
+static inline uint64_t use_epoch(struct rt_thread *self)
+{
+    if (rt_likely(__rh_epoch != RT_CHECK_NO_EPOCH))
+        return __rh_epoch;
+    uint32_t epoch = rt_clocks_use_epoch(self, quick.clocks);
+    if (rt_likely(epoch))
+        __rh_epoch = rt_cell_epoch_word(rt_clocks_slot(self), epoch);
+    return __rh_epoch;
 }
 
 static inline struct rt_shadow_granule *granule_of(uintptr_t address)
@@ -51,14 +94,40 @@ static inline bool is_covered(const struct rt_shadow_granule *granule, uint64_t 
            rt_shadow_covers(granule, cell, needs);
 }
 
+/* The same, of a granule that seemed to be empty before its line was held: it may have been regular.
+ */
+__attribute__((noinline)) static bool is_covered_now(const struct rt_shadow_held *held,
+                                                     const struct rt_shadow_granule *granule,
+                                                     uint64_t cell, uint64_t needs)
+{
+    return is_covered(granule, rt_shadow_first(held, granule), cell, needs);
+}
+
 /* --- single accesses --- */
 
 /* Where an access is made. */
 struct place {
+    struct rt_track_known told; /* first: races there */
     struct rh_image *image;
     uint64_t key;
     uintptr_t stack;
 };
+
+static bool was_told(const struct rt_track_known *known, uint64_t earlier)
+{
+    const struct place *at = (const struct place *)known;
+    const struct rh_key_record *key = &at->image->keys[at->key];
+    return key->site_count == 1 && rt_told_is(earlier, at->image, key->first_site);
+}
+
+/* 0 if it has no number yet. */
+static inline uint16_t origin_of(const struct place *at, uint64_t cell)
+{
+    uint64_t context = rt_quick_context(at->stack, rt_quick_locks(quick.self));
+    uint32_t slot = rt_cell_slot(cell);
+    uint16_t origin = rt_origin_find(slot, at->image, (uint32_t)at->key, context);
+    return rt_likely(origin) ? origin : rt_origin_seek(slot, at->image, (uint32_t)at->key, context);
+}
 
 /* An access within one granule. */
 static inline bool enter_small(uintptr_t address, const struct place *at, uint64_t cell)
@@ -70,14 +139,14 @@ static inline bool enter_small(uintptr_t address, const struct place *at, uint64
     uint64_t needs = rt_cell_needs(rt_cell_bytes(cell), rt_cell_is_write(cell), false);
     if (is_covered(granule, first, cell, needs))
         return true;
-    uint16_t origin = rt_origin_find(rt_cell_slot(cell), at->image, (uint32_t)at->key,
-                                     rt_quick_context(at->stack, quick.locks));
+    uint16_t origin = origin_of(at, cell);
     struct rt_shadow_held held;
     if (rt_unlikely(!origin || !is_in_use(address, first)) || !rt_shadow_hold(granule, &held))
         return false;
-    bool is_done = rt_track_try(quick.clocks, &held, granule, cell | origin);
+    bool is_done = (rt_unlikely(!first) && is_covered_now(&held, granule, cell, needs)) ||
+                   rt_track_try(quick.clocks, &held, granule, cell | origin);
     rt_shadow_let_go(&held);
-    return is_done;
+    return is_done || rt_track_enter_known(quick.clocks, granule, cell | origin, &at->told);
 }
 
 static bool enter_parts(uintptr_t address, uint32_t size, const struct place *at, uint64_t cell)
@@ -95,15 +164,16 @@ static bool enter_parts(uintptr_t address, uint32_t size, const struct place *at
 
 /* --- sweeps --- */
 
-/* Neighbours mostly hold the same two cells: what became of the last two is kept. */
+/* Neighbours mostly hold the same: what became of the last is kept. */
 struct sweep {
     const struct rt_clocks *clocks;
     uint64_t cell;
     struct rt_shadow_held held;
     uintptr_t page; /* the last that was found to be touched, by number */
     struct {
-        uint64_t first, second; /* both 0: none */
-        uint64_t new, left;
+        uint64_t cell; /* 0: none */
+        uint64_t first, rest[2];
+        uint64_t new_first, new_rest[2];
     } last;
 };
 
@@ -122,29 +192,54 @@ static bool is_touched(struct sweep *s, uintptr_t address)
     return page == s->page;
 }
 
-/* Of a granule whose line is held. */
-static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell)
+static inline uint64_t rest_of(const struct rt_shadow_granule *granule, uint32_t i)
 {
-    uint64_t first = rt_shadow_first(&s->held, granule), new = cell, left;
-    uint64_t second = atomic_load_explicit(&granule->rest[0], memory_order_relaxed);
-    if (rt_unlikely(!rt_track_has_two(granule, second)))
-        return rt_track_more(s->clocks, &s->held, granule, cell);
-    if (rt_likely(first == s->last.first && second == s->last.second && cell == s->last.new)) {
-        left = s->last.left;
-    } else if (rt_track_two(s->clocks, first, second, &new, &left)) {
-        if (new == cell) {
-            s->last.first = first;
-            s->last.second = second;
-            s->last.new = new;
-            s->last.left = left;
-        }
-    } else {
-        return rt_track_more(s->clocks, &s->held, granule, cell);
-    }
-    if (left != second)
-        atomic_store_explicit(&granule->rest[0], left, memory_order_relaxed);
-    rt_shadow_set_first(&s->held, granule, new);
+    return atomic_load_explicit(&granule->rest[i], memory_order_relaxed);
+}
+
+/* As change, if what becomes of the granule is not known. */
+__attribute__((noinline)) static bool change_anew(struct sweep *s,
+                                                  struct rt_shadow_granule *granule, uint64_t cell,
+                                                  bool is_line)
+{
+    uint64_t first = rt_shadow_first(&s->held, granule);
+    uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)}, fourth = rest_of(granule, 2);
+    if (!(is_line ? rt_track_line(s->clocks, &s->held, granule, cell)
+                  : rt_track_try(s->clocks, &s->held, granule, cell)))
+        return false;
+    if (!is_line && (fourth || rest_of(granule, 2)))
+        return true;
+    s->last.cell = cell;
+    s->last.first = first;
+    s->last.rest[0] = rest[0];
+    s->last.rest[1] = rest[1];
+    s->last.new_first = rt_shadow_first(&s->held, granule);
+    s->last.new_rest[0] = rest_of(granule, 0);
+    s->last.new_rest[1] = rest_of(granule, 1);
     return true;
+}
+
+/* Of a granule whose line is held, or, if `is_line`, of every second one: the line is regular. */
+static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell,
+                          bool is_line)
+{
+    uint64_t first = rt_shadow_first(&s->held, granule);
+    uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)};
+    bool is_same = first == s->last.first && rest[0] == s->last.rest[0] &&
+                   rest[1] == s->last.rest[1] && cell == s->last.cell;
+    if (rt_unlikely(!is_same) || rt_unlikely(!is_line && rest_of(granule, 2)))
+        return change_anew(s, granule, cell, is_line);
+    for (uint32_t i = 0; i < 2; i++)
+        if (s->last.new_rest[i] != rest[i])
+            atomic_store_explicit(&granule->rest[i], s->last.new_rest[i], memory_order_relaxed);
+    rt_shadow_set_first(&s->held, granule, s->last.new_first);
+    return true;
+}
+
+/* Whether the first word is that of a granule that was changed last, and so not covered. */
+static inline bool is_like_last(const struct sweep *s, uint64_t first, uint64_t cell)
+{
+    return first && first == s->last.first && cell == s->last.cell;
 }
 
 /* Of a granule that its first word does not cover. */
@@ -156,7 +251,7 @@ __attribute__((always_inline)) static inline bool sweep_granule(struct sweep *s,
     bool is_held = rt_shadow_line(granule) == s->held.line;
     if (is_held)
         first = rt_shadow_first(&s->held, granule);
-    if (is_covered(granule, first, cell, needs))
+    if (!is_like_last(s, first, cell) && is_covered(granule, first, cell, needs))
         return true;
     if (rt_unlikely(!first) && !is_touched(s, at))
         return false;
@@ -164,8 +259,10 @@ __attribute__((always_inline)) static inline bool sweep_granule(struct sweep *s,
         leave_line(s);
         if (!rt_shadow_hold(granule, &s->held))
             return false;
+        if (!first && is_covered_now(&s->held, granule, cell, needs))
+            return true;
     }
-    return change(s, granule, cell);
+    return change(s, granule, cell, false);
 }
 
 /* Some bytes of one granule. */
@@ -196,8 +293,120 @@ static inline void fetch(const struct rt_shadow_granule *granule, uintptr_t at, 
                          uint64_t stride)
 {
     const uint32_t at_once = 2; /* granules of one line of the cache */
-    for (uint32_t i = at_once; i < AHEAD && at + i * stride < end; i += at_once)
+    for (uint32_t i = 0; i < AHEAD && at + i * stride < end; i += at_once)
         __builtin_prefetch(granule + i * (stride / GRANULE), 1);
+}
+
+/* Whole granules of one chunk. Gives the address of the first that is refused, or `end` or more. */
+static inline uintptr_t sweep_granules(struct sweep *s, uintptr_t at, uintptr_t end,
+                                       uint64_t stride, uint64_t cell, uint64_t needs)
+{
+    struct rt_shadow_granule *granule = granule_of(at);
+    for (; at < end; at += stride, granule += stride / GRANULE) {
+        uint64_t first = atomic_load_explicit(&granule->first, memory_order_acquire);
+        if (!rt_cell_covers(first, cell, needs) &&
+            rt_unlikely(!sweep_granule(s, at, granule, first, cell, needs)))
+            return at;
+    }
+    return at;
+}
+
+/* The same of many. */
+static uintptr_t sweep_far(struct sweep *s, uintptr_t at, uintptr_t end, uint64_t stride,
+                           uint64_t cell, uint64_t needs)
+{
+    while (at < end) {
+        uintptr_t limit = end - at > AHEAD * stride ? at + AHEAD * stride : end;
+        fetch(granule_of(at), at, limit, stride);
+        uintptr_t reached = sweep_granules(s, at, limit, stride, cell, needs);
+        if (rt_unlikely(reached < limit))
+            return reached;
+        at = reached;
+    }
+    return at;
+}
+
+/* Whether the line that is not held is regular, and has such accesses already. */
+static inline bool is_line_covered(const struct rt_shadow_granule *granule, uint64_t stride,
+                                   uint64_t cell, uint64_t needs)
+{
+    for (uint32_t i = 0; i < PAIR / stride; i++)
+        if (!is_covered(&granule[i],
+                        atomic_load_explicit(&granule[i].first, memory_order_acquire), cell, needs))
+            return false;
+    return true;
+}
+
+/* All accesses of a line, or of every second granule of it from `granule` on, if that is or becomes
+ * regular. False if not, or if something is refused: then the line, if it is held, is as others are.
+ */
+static inline bool sweep_line(struct sweep *s, uintptr_t at, struct rt_shadow_granule *granule,
+                              uint64_t stride, uint64_t cell, uint64_t needs)
+{
+    struct rt_shadow_granule *line = rt_shadow_line(granule);
+    bool is_regular = rt_shadow_is_regular(line);
+    uint64_t first = atomic_load_explicit(&granule->first, memory_order_relaxed);
+    if (!is_like_last(s, first, cell) && is_line_covered(granule, stride, cell, needs))
+        return is_regular;
+    if (rt_unlikely(!is_regular) && !is_touched(s, at))
+        return false;
+    leave_line(s);
+    if (!rt_shadow_hold_line(line, &s->held) ||
+        (!rt_shadow_is_regular(line) && !rt_shadow_pack(&s->held)))
+        return false;
+    for (uint32_t i = 0; i < PAIR / stride; i++) {
+        if (rt_unlikely(!change(s, &granule[i], cell, true))) {
+            rt_shadow_spread(&s->held);
+            return false;
+        }
+    }
+    leave_line(s);
+    return true;
+}
+
+/* The same of whole lines, of which mostly only the first two granules are needed. */
+static inline void fetch_lines(const struct rt_shadow_granule *granule, uintptr_t at, uintptr_t end)
+{
+    for (uint32_t i = 0; i < LINES_AHEAD && at + i * LINE_BYTES < end; i++)
+        __builtin_prefetch(granule + i * RT_SHADOW_LINE, 1);
+}
+
+/* Whole lines of one chunk. `at` is the first access of a line. */
+static uintptr_t sweep_lines(struct sweep *s, uintptr_t at, uintptr_t end, uint64_t stride,
+                             uint64_t cell, uint64_t needs)
+{
+    struct rt_shadow_granule *granule = granule_of(at);
+    for (; at < end; at += LINE_BYTES, granule += RT_SHADOW_LINE) {
+        __builtin_prefetch(granule + LINES_AHEAD * RT_SHADOW_LINE, 1);
+        if (rt_likely(sweep_line(s, at, granule, stride, cell, needs)))
+            continue;
+        uintptr_t reached = sweep_granules(s, at, at + LINE_BYTES, stride, cell, needs);
+        if (rt_unlikely(reached < at + LINE_BYTES))
+            return reached;
+    }
+    return at;
+}
+
+/* The granules of one chunk from `at` on. */
+static uintptr_t sweep_in_chunk(struct sweep *s, uintptr_t at, uintptr_t end, uint64_t stride,
+                                uint64_t cell, uint64_t needs)
+{
+    const uintptr_t phase = at % stride; /* of a power of two */
+    const uintptr_t lines = ((at - phase + LINE_BYTES - 1) & -(uintptr_t)LINE_BYTES) + phase;
+    const uintptr_t lines_end = ((end - phase) & -(uintptr_t)LINE_BYTES) + phase;
+    if (stride > PAIR || stride % GRANULE || lines >= lines_end) {
+        return sweep_far(s, at, end, stride, cell, needs);
+    }
+    const struct rt_shadow_granule *granule = granule_of(at);
+    fetch(granule, at, lines, stride);
+    fetch_lines(granule + (lines - at) / GRANULE, lines, lines_end);
+    fetch(granule + (lines_end - at) / GRANULE, lines_end, end, stride);
+    uintptr_t reached = sweep_granules(s, at, lines, stride, cell, needs);
+    if (rt_likely(reached >= lines))
+        reached = sweep_lines(s, reached, lines_end, stride, cell, needs);
+    if (rt_likely(reached >= lines_end))
+        reached = sweep_granules(s, reached, end, stride, cell, needs);
+    return reached;
 }
 
 /* Whole granules. Gives the address of the first that is refused, or `end` or more. */
@@ -208,17 +417,12 @@ static uintptr_t sweep_whole(struct sweep *s, uintptr_t at, uintptr_t end, uint6
     while (at < end) {
         uintptr_t chunk_end = (at | ((1ull << RT_SHADOW_CHUNK_BITS) - 1)) + 1;
         uintptr_t limit = end < chunk_end ? end : chunk_end;
-        struct rt_shadow_granule *granule = granule_of(at);
-        if (rt_unlikely(!granule))
+        if (rt_unlikely(!granule_of(at)))
             return at;
-        fetch(granule, at, limit, stride);
-        for (; at < limit; at += stride, granule += stride / GRANULE) {
-            __builtin_prefetch(granule + AHEAD, 1);
-            uint64_t first = atomic_load_explicit(&granule->first, memory_order_acquire);
-            if (!rt_cell_covers(first, cell, needs) &&
-                rt_unlikely(!sweep_granule(s, at, granule, first, cell, needs)))
-                return at;
-        }
+        uintptr_t reached = sweep_in_chunk(s, at, limit, stride, cell, needs);
+        if (rt_unlikely(reached < limit))
+            return reached;
+        at = reached;
     }
     return at;
 }
@@ -276,8 +480,7 @@ static bool enter_sweep(uintptr_t address, const struct place *at, uint64_t shap
 {
     uint64_t stride = shape >> RH_CHECK_SHAPE_STRIDE_AT & RH_CHECK_SHAPE_STRIDE;
     uintptr_t end = address + (shape >> RH_CHECK_SHAPE_COUNT_AT) * stride;
-    uint16_t origin = rt_origin_find(rt_cell_slot(cell), at->image, (uint32_t)at->key,
-                                     rt_quick_context(at->stack, quick.locks));
+    uint16_t origin = origin_of(at, cell);
     return origin && rt_quick_sweep(quick.clocks, &address, end, stride,
                                     shape & RH_CHECK_SHAPE_SIZE, cell | origin);
 }
@@ -299,10 +502,10 @@ bool rt_quick_check(struct rh_image *image, uintptr_t address, uint64_t key, uin
         return false;
     self->in_hook = 1;
     atomic_signal_fence(memory_order_seq_cst);
-    uint64_t epoch = __rh_epoch;
+    uint64_t epoch = use_epoch(self);
     bool is_done = false;
     if (rt_likely(epoch != RT_CHECK_NO_EPOCH)) {
-        const struct place at = {image, key, stack};
+        const struct place at = {{was_told}, image, key, stack};
         uint64_t cell = rt_cell_make(epoch, 0, shape & RH_CHECK_SHAPE_WRITES, false, 0);
         is_done = rt_unlikely(shape & RH_CHECK_SHAPE_SWEEP)
                       ? enter_sweep(address, &at, shape, cell)

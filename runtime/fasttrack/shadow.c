@@ -158,11 +158,70 @@ void rt_shadow_read(const struct rt_shadow_held *held, const struct rt_shadow_gr
     }
     for (uint32_t i = 0; i < REST; i++) {
         word = atomic_load_explicit(&granule->rest[i], memory_order_relaxed);
-        if (!word)
+        if (!word || word == RT_SHADOW_REGULAR)
             return;
         cells->at[cells->count++] = word;
     }
 }
+
+/* --- regular lines --- */
+
+static uint64_t word_of(const struct rt_shadow_granule *granule, uint32_t k)
+{
+    return atomic_load_explicit(&granule->rest[k], memory_order_relaxed);
+}
+
+/* `first`: the other's first word. */
+static bool holds_same(const struct rt_shadow_granule *granule,
+                       const struct rt_shadow_granule *other, uint64_t first)
+{
+    bool same = atomic_load_explicit(&granule->first, memory_order_relaxed) == first;
+    for (uint32_t k = 0; k < REST && same; k++)
+        same = word_of(granule, k) == word_of(other, k);
+    return same;
+}
+
+static bool has_room_for_mark(const struct rt_shadow_granule *granule)
+{
+    return !word_of(granule, REST - 1) && !rt_shadow_is_block(word_of(granule, 0));
+}
+
+/* The mark comes before the words of the others go, or someone might think that they were empty
+ * (rt_shadow_is_empty). */
+bool rt_shadow_pack(const struct rt_shadow_held *held)
+{
+    struct rt_shadow_granule *line = held->line;
+    uint64_t firsts[] = {held->kept, rt_shadow_first(held, &line[1])};
+    for (uint32_t i = 2; i < RT_SHADOW_LINE; i++)
+        if (!holds_same(&line[i], &line[i % 2], firsts[i % 2]))
+            return false;
+    if (!has_room_for_mark(&line[0]) || !has_room_for_mark(&line[1]))
+        return false;
+    atomic_store_explicit(&line->rest[REST - 1], RT_SHADOW_REGULAR, memory_order_release);
+    for (uint32_t i = 2; i < RT_SHADOW_LINE; i++) {
+        if (!firsts[i % 2])
+            continue;
+        atomic_store_explicit(&line[i].first, 0, memory_order_release);
+        for (uint32_t k = 0; k < REST && word_of(&line[i], k); k++)
+            atomic_store_explicit(&line[i].rest[k], 0, memory_order_relaxed);
+    }
+    return true;
+}
+
+void rt_shadow_spread(const struct rt_shadow_held *held)
+{
+    struct rt_shadow_granule *line = held->line;
+    uint64_t firsts[] = {held->kept, rt_shadow_first(held, &line[1])};
+    for (uint32_t i = 2; i < RT_SHADOW_LINE; i++) {
+        for (uint32_t k = 0; k < REST - 1 && word_of(&line[i % 2], k); k++)
+            atomic_store_explicit(&line[i].rest[k], word_of(&line[i % 2], k), memory_order_relaxed);
+        if (firsts[i % 2])
+            atomic_store_explicit(&line[i].first, firsts[i % 2], memory_order_release);
+    }
+    atomic_store_explicit(&line->rest[REST - 1], 0, memory_order_release);
+}
+
+/* --- writing --- */
 
 static void drop_block(struct rt_shadow_granule *granule, uint64_t block)
 {
@@ -251,7 +310,7 @@ static void forget_bytes(struct rt_shadow_granule *granule, uint8_t bytes)
 {
     struct rt_shadow_cells cells;
     struct rt_shadow_held held;
-    if (!atomic_load(&granule->first) || !rt_shadow_hold(granule, &held))
+    if (rt_shadow_is_empty(granule) || !rt_shadow_hold(granule, &held))
         return;
     rt_shadow_read(&held, granule, &cells);
     uint32_t kept = 0;

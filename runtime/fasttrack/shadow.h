@@ -15,6 +15,11 @@
  * of its first granule RT_SHADOW_BUSY, and keeps what it was. So an access of many bytes needs one
  * atomic operation for each line.
  *
+ * A line is regular if its even granules all hold the same and its odd ones, too, as sweeps over
+ * arrays leave it: then only the first two granules say what, in three words each, and the last word
+ * of the first is RT_SHADOW_REGULAR; the words of the others are 0. So a sweep reads and writes a
+ * quarter of the memory. Who needs a single granule makes the line as others are, by holding it.
+ *
  * A page of the program (4 KB) that was never touched is marked as such, so that memory that is
  * given back untouched costs nothing.
  */
@@ -38,8 +43,9 @@ enum {
     RT_SHADOW_MOST_CELLS = 128, /* of a granule; one more makes the oldest go */
 };
 
-/* Epoch 0: a word that is no cell. */
-#define RT_SHADOW_BUSY 1ull
+/* Epoch 0: words that are no cells. */
+#define RT_SHADOW_BUSY    1ull
+#define RT_SHADOW_REGULAR 2ull
 
 struct rt_shadow_granule {
     _Atomic uint64_t first, rest[RT_SHADOW_CELLS - 1];
@@ -68,10 +74,17 @@ struct rt_shadow_held {
     uint64_t kept;
 };
 
-static inline struct rt_shadow_granule *rt_shadow_line(struct rt_shadow_granule *granule)
+static inline struct rt_shadow_granule *
+rt_shadow_line(const struct rt_shadow_granule *granule)
 {
     return (struct rt_shadow_granule *)((uintptr_t)granule &
                                         -(RT_SHADOW_LINE * sizeof(struct rt_shadow_granule)));
+}
+
+static inline bool rt_shadow_is_regular(const struct rt_shadow_granule *line)
+{
+    return atomic_load_explicit(&line->rest[RT_SHADOW_CELLS - 2], memory_order_acquire) ==
+           RT_SHADOW_REGULAR;
 }
 
 /* Waits until nobody else changes the granule's line, and then holds it. False if its holder does
@@ -79,7 +92,14 @@ static inline struct rt_shadow_granule *rt_shadow_line(struct rt_shadow_granule 
 RT_HIDDEN bool rt_shadow_hold_slowly(struct rt_shadow_granule *granule,
                                      struct rt_shadow_held *held);
 
-static inline bool rt_shadow_hold(struct rt_shadow_granule *granule, struct rt_shadow_held *held)
+/* Makes a line that is held regular. False if its granules differ too much. */
+RT_HIDDEN bool rt_shadow_pack(const struct rt_shadow_held *held);
+/* Makes a line that is held and regular as others are. */
+RT_HIDDEN void rt_shadow_spread(const struct rt_shadow_held *held);
+
+/* Leaves a regular line so. */
+static inline bool rt_shadow_hold_line(struct rt_shadow_granule *granule,
+                                       struct rt_shadow_held *held)
 {
     struct rt_shadow_granule *line = rt_shadow_line(granule);
     uint64_t now = atomic_load_explicit(&line->first, memory_order_relaxed);
@@ -91,6 +111,15 @@ static inline bool rt_shadow_hold(struct rt_shadow_granule *granule, struct rt_s
         return true;
     }
     return rt_shadow_hold_slowly(granule, held);
+}
+
+static inline bool rt_shadow_hold(struct rt_shadow_granule *granule, struct rt_shadow_held *held)
+{
+    if (rt_unlikely(!rt_shadow_hold_line(granule, held)))
+        return false;
+    if (rt_unlikely(rt_shadow_is_regular(held->line)))
+        rt_shadow_spread(held);
+    return true;
 }
 
 static inline void rt_shadow_let_go(struct rt_shadow_held *held)
@@ -113,6 +142,23 @@ static inline void rt_shadow_set_first(struct rt_shadow_held *held,
         held->kept = first;
     else
         atomic_store_explicit(&granule->first, first, memory_order_release);
+}
+
+/* Whether nothing is known of a granule; without holding it. Twice, as its line may become regular
+ * or cease to be so meanwhile. */
+static inline bool rt_shadow_is_empty(const struct rt_shadow_granule *granule)
+{
+    const struct rt_shadow_granule *line = rt_shadow_line(granule);
+    return !rt_shadow_is_regular(line) &&
+           !atomic_load_explicit(&granule->first, memory_order_acquire) &&
+           !rt_shadow_is_regular(line);
+}
+
+/* Where a regular line has what the granule holds. */
+static inline struct rt_shadow_granule *rt_shadow_of_regular(const struct rt_shadow_granule *granule)
+{
+    struct rt_shadow_granule *line = rt_shadow_line(granule);
+    return &line[(granule - line) % 2];
 }
 
 /* All cells of a granule of a line that is held. */

@@ -51,9 +51,9 @@ static inline void keep(const struct rt_clocks *clocks, uint64_t old, uint64_t *
 }
 
 static bool keep_rest(const struct rt_clocks *clocks, const struct rt_shadow_granule *granule,
-                      uint64_t *new, bool *is_race, struct rt_shadow_cells *left)
+                      uint32_t words, uint64_t *new, bool *is_race, struct rt_shadow_cells *left)
 {
-    for (uint32_t i = 0; i < RT_SHADOW_CELLS - 1; i++) {
+    for (uint32_t i = 0; i < words; i++) {
         uint64_t word = atomic_load_explicit(&granule->rest[i], memory_order_relaxed);
         if (!word)
             return true;
@@ -64,17 +64,19 @@ static bool keep_rest(const struct rt_clocks *clocks, const struct rt_shadow_gra
     return true;
 }
 
-static void set_rest(struct rt_shadow_granule *granule, const struct rt_shadow_cells *left)
+static void set_rest(struct rt_shadow_granule *granule, uint32_t words,
+                     const struct rt_shadow_cells *left)
 {
-    for (uint32_t i = 0; i < RT_SHADOW_CELLS - 1; i++) {
+    for (uint32_t i = 0; i < words; i++) {
         uint64_t word = i + 1 < left->count ? left->at[i + 1] : 0;
         if (atomic_load_explicit(&granule->rest[i], memory_order_relaxed) != word)
             atomic_store_explicit(&granule->rest[i], word, memory_order_relaxed);
     }
 }
 
-bool rt_track_more(const struct rt_clocks *clocks, struct rt_shadow_held *held,
-                   struct rt_shadow_granule *granule, uint64_t cell)
+/* `words`: behind the first, that are for cells. */
+static inline bool enter_quickly(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                                 struct rt_shadow_granule *granule, uint32_t words, uint64_t cell)
 {
     uint64_t first = rt_shadow_first(held, granule), new = cell;
     struct rt_shadow_cells left;
@@ -82,12 +84,24 @@ bool rt_track_more(const struct rt_clocks *clocks, struct rt_shadow_held *held,
     left.count = 1;
     if (first)
         keep(clocks, first, &new, &is_race, &left);
-    bool has_room = keep_rest(clocks, granule, &new, &is_race, &left);
-    if (rt_unlikely(is_race) || rt_unlikely(!has_room || left.count > RT_SHADOW_CELLS))
+    bool has_room = keep_rest(clocks, granule, words, &new, &is_race, &left);
+    if (rt_unlikely(is_race) || rt_unlikely(!has_room || left.count > words + 1))
         return false;
-    set_rest(granule, &left);
+    set_rest(granule, words, &left);
     rt_shadow_set_first(held, granule, new);
     return true;
+}
+
+bool rt_track_more(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                   struct rt_shadow_granule *granule, uint64_t cell)
+{
+    return enter_quickly(clocks, held, granule, RT_SHADOW_CELLS - 1, cell);
+}
+
+bool rt_track_line(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                   struct rt_shadow_granule *granule, uint64_t cell)
+{
+    return enter_quickly(clocks, held, granule, RT_SHADOW_CELLS - 2, cell);
 }
 
 void rt_track_compare(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
@@ -96,8 +110,10 @@ void rt_track_compare(const struct rt_clocks *clocks, struct rt_shadow_granule *
     struct rt_shadow_cells cells;
     struct rt_shadow_held held;
     unordered->count = 0;
-    if (!atomic_load(&granule->first) || !rt_shadow_hold(granule, &held))
+    if (rt_shadow_is_empty(granule) || !rt_shadow_hold_line(granule, &held))
         return;
+    if (rt_shadow_is_regular(held.line))
+        granule = rt_shadow_of_regular(granule);
     rt_shadow_read(&held, granule, &cells);
     rt_shadow_let_go(&held);
     find_unordered(clocks, &cells, cell, unordered);
@@ -120,21 +136,49 @@ static void thin(struct rt_shadow_cells *cells)
     cells->count = kept;
 }
 
+/* Of a granule whose line is held; `old` is what it has. */
+static void enter_held(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                       struct rt_shadow_granule *granule, uint64_t cell,
+                       const struct rt_shadow_cells *old)
+{
+    struct rt_shadow_cells joined;
+    if (has_cover(old, cell))
+        return;
+    join(clocks, old, cell, &joined);
+    if (rt_unlikely(joined.count > RT_SHADOW_CELLS))
+        thin(&joined);
+    rt_shadow_write(held, granule, &joined);
+}
+
 void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
                     uint64_t cell, struct rt_shadow_cells *unordered)
 {
-    struct rt_shadow_cells old, joined;
+    struct rt_shadow_cells old;
     struct rt_shadow_held held;
     unordered->count = 0;
     if (!rt_shadow_hold(granule, &held))
         return;
     rt_shadow_read(&held, granule, &old);
     find_unordered(clocks, &old, cell, unordered);
-    if (!has_cover(&old, cell)) {
-        join(clocks, &old, cell, &joined);
-        if (rt_unlikely(joined.count > RT_SHADOW_CELLS))
-            thin(&joined);
-        rt_shadow_write(&held, granule, &joined);
-    }
+    enter_held(clocks, &held, granule, cell, &old);
     rt_shadow_let_go(&held);
+}
+
+bool rt_track_enter_known(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,
+                          uint64_t cell, const struct rt_track_known *known)
+{
+    struct rt_shadow_cells old, unordered;
+    struct rt_shadow_held held;
+    bool are_known = true;
+    unordered.count = 0;
+    if (!rt_shadow_hold(granule, &held))
+        return false;
+    rt_shadow_read(&held, granule, &old);
+    find_unordered(clocks, &old, cell, &unordered);
+    for (uint32_t i = 0; i < unordered.count && are_known; i++)
+        are_known = known->is_known(known, unordered.at[i]);
+    if (are_known)
+        enter_held(clocks, &held, granule, cell, &old);
+    rt_shadow_let_go(&held);
+    return are_known;
 }

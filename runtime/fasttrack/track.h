@@ -26,6 +26,10 @@ RT_HIDDEN void rt_track_enter(const struct rt_clocks *clocks, struct rt_shadow_g
  * before and after, and no race is found. False if it is not so: then nothing was done. */
 RT_HIDDEN bool rt_track_more(const struct rt_clocks *clocks, struct rt_shadow_held *held,
                              struct rt_shadow_granule *granule, uint64_t cell);
+/* The same of a line that is held and regular: of its even or its odd granules, `granule` being the
+ * first of them. */
+RT_HIDDEN bool rt_track_line(const struct rt_clocks *clocks, struct rt_shadow_held *held,
+                             struct rt_shadow_granule *granule, uint64_t cell);
 static inline bool rt_track_knows(const struct rt_clocks *clocks, uint64_t cell)
 {
     return rt_clocks_knows(clocks, rt_cell_slot(cell), rt_cell_epoch(cell));
@@ -84,6 +88,27 @@ static inline bool rt_track_try(const struct rt_clocks *clocks, struct rt_shadow
     rt_shadow_set_first(held, granule, new);
     return true;
 }
+
+/* As rt_track_try, of a granule whose line is not held. */
+static inline bool rt_track_quickly(const struct rt_clocks *clocks,
+                                    struct rt_shadow_granule *granule, uint64_t cell)
+{
+    struct rt_shadow_held held;
+    if (!rt_shadow_hold(granule, &held))
+        return false;
+    bool is_done = rt_track_try(clocks, &held, granule, cell);
+    rt_shadow_let_go(&held);
+    return is_done;
+}
+
+/* As rt_track_enter, if all earlier accesses that it would give are known to the caller already.
+ * False if not: then nothing was done. */
+struct rt_track_known {
+    bool (*is_known)(const struct rt_track_known *known, uint64_t earlier);
+};
+RT_HIDDEN bool rt_track_enter_known(const struct rt_clocks *clocks,
+                                    struct rt_shadow_granule *granule, uint64_t cell,
+                                    const struct rt_track_known *known);
 
 /* Only compares. */
 RT_HIDDEN void rt_track_compare(const struct rt_clocks *clocks, struct rt_shadow_granule *granule,

@@ -190,7 +190,8 @@ static uint32_t read_intrinsic(struct collector *c, struct rh_value *call, struc
 enum certainty {
     TOUCHES_ALL,
     TOUCHES_FIRST,
-    TOUCHES_OBJECT, /* all of what the first argument points to, which is in use until it returns */
+    TOUCHES_OBJECT, /* all of what the first argument points to, which is in use until it returns;
+                       its first byte stands for it where it is used, and not made or ended */
     TOUCHES_PERHAPS
 };
 
@@ -262,7 +263,7 @@ static void note_certainty(struct rh_access *a, const char *function, uint32_t a
     if (certainty == TOUCHES_PERHAPS || (certainty == TOUCHES_OBJECT && arg > 0))
         a->flags |= RH_SITE_PARTIAL;
     else if (certainty == TOUCHES_OBJECT)
-        a->flags |= RH_SITE_OBJECT;
+        a->flags |= RH_SITE_OBJECT | (a->kind == RH_ACCESS_READ ? RH_SITE_AT_MOST : 0);
     else if (certainty == TOUCHES_FIRST && is_measured)
         a->flags |= RH_SITE_AT_MOST;
 }

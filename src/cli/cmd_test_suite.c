@@ -5,6 +5,7 @@
 #include "campaign/suite.h"
 #include "cli/cli.h"
 #include "cli/results.h"
+#include "cli/suppressions.h"
 #include "racehive/detectors.h"
 #include "report/report.h"
 #include "report/table.h"
@@ -17,6 +18,7 @@ enum { LISTED = 10000 };
 struct options {
     const char *detector, *store, *json;
     uint64_t exitcode;
+    struct rh_cli_suppressions suppressions;
 };
 
 struct report_vec RH_VEC_BODY(struct rh_report);
@@ -34,8 +36,21 @@ static enum rh_status check_options(const struct options *o)
 
 /* --- reports --- */
 
+/* The rules of the command, and those of all its programs. */
+static enum rh_status read_suppressions(const struct options *o,
+                                        const struct rh_suite_result *result,
+                                        struct rh_suppressions *rules)
+{
+    enum rh_status status = rh_cli_read_suppressions(&o->suppressions, NULL, rules);
+    for (size_t p = 0; p < result->programs.len && status == RH_OK; p++)
+        status = rh_cli_add_suppressions(
+            &o->suppressions, rh_process_at(result->programs.data[p], 0)->path, rules);
+    return status;
+}
+
 /* Of each image of each program. */
-static enum rh_status load_reports(const struct rh_suite_result *result, struct report_vec *reports)
+static enum rh_status load_reports(const struct rh_suite_result *result,
+                                   struct rh_suppressions *rules, struct report_vec *reports)
 {
     for (size_t p = 0; p < result->programs.len; p++) {
         const struct rh_process *process = result->programs.data[p];
@@ -47,6 +62,7 @@ static enum rh_status load_reports(const struct rh_suite_result *result, struct 
                 .untried_until = LISTED,
                 .program = rh_process_at(process, 0)->path,
                 .library = i ? image->path : NULL,
+                .suppressions = rules,
             };
             struct rh_report made = {0};
             enum rh_status status = rh_report_load(image->runs, image->sidecar, &options, &made);
@@ -62,16 +78,21 @@ static enum rh_status load_reports(const struct rh_suite_result *result, struct 
 static void print_reports(const struct report_vec *reports, uint64_t processes, uint64_t *races)
 {
     bool coloured = rh_cli_coloured(stdout);
+    uint64_t hidden = 0;
     *races = 0;
     for (size_t i = 0; i < reports->len; i++) {
         const struct rh_report *r = &reports->data[i];
         *races += r->candidates.len;
+        hidden += r->suppressed_races;
         if (r->candidates.len)
             rh_report_write(r, RH_REPORT_TEXT, stdout, coloured);
     }
-    printf("racehive: %" PRIu64 " instrumented %s, %" PRIu64 " true %s\n", processes,
+    printf("racehive: %" PRIu64 " instrumented %s, %" PRIu64 " true %s", processes,
            rh_table_choose(processes, "process", "processes"), *races,
            rh_table_choose(*races, "race", "races"));
+    if (hidden)
+        printf(", %" PRIu64 " more hidden by suppressions", hidden);
+    printf("\n");
 }
 
 /* --- the command --- */
@@ -79,19 +100,25 @@ static void print_reports(const struct report_vec *reports, uint64_t processes, 
 static enum rh_status conclude(const struct options *o, const struct rh_suite_result *result)
 {
     struct report_vec reports = RH_VEC_INIT;
+    struct rh_suppressions rules = {0};
     uint64_t races = 0;
-    enum rh_status status = load_reports(result, &reports);
+    enum rh_status status = read_suppressions(o, result, &rules);
+    if (status == RH_OK)
+        status = load_reports(result, &rules, &reports);
     if (status == RH_OK)
         print_reports(&reports, result->processes, &races);
     if (status == RH_OK && o->json)
         status = rh_cli_write_reports(reports.data, reports.len, o->detector, o->json);
     rh_cli_show_losses(result->losses);
+    if (status == RH_OK)
+        rh_cli_show_unused(&rules);
     if (status == RH_OK && !result->processes)
         rh_log_warn("no process of the command is instrumented: build it with racehive-cc "
                     "--rh-profile=testing");
     rh_vec_each (struct rh_report, r, &reports)
         rh_report_release(r);
     rh_vec_free(&reports);
+    rh_suppressions_release(&rules);
     rh_cli_exit_status = rh_cli_choose_exit(races > 0, o->exitcode, result->exit_status);
     return status;
 }
@@ -124,6 +151,7 @@ enum rh_status rh_cmd_test(int argc, char **argv)
         RH_OPTION_STRING("store", &options.store, "PATH",
                          "keep the results in PATH instead of the user's data folder"),
         RH_OPTION_STRING("json", &options.json, "FILE", "write the report as JSON to FILE"),
+        RH_CLI_SUPPRESSIONS(&options.suppressions),
         RH_OPTION_UINT("exitcode", &options.exitcode, "N",
                        "exit status if there is a true race (default 66); 0: the command's"),
         RH_OPTION_END,

@@ -27,6 +27,17 @@ static char *find_in_environment(void)
     return NULL;
 }
 
+enum rh_status rh_cli_add_suppressions(const struct rh_cli_suppressions *options,
+                                       const char *program, struct rh_suppressions *rules)
+{
+    char *path = rh_format("%s" SUFFIX, program);
+    enum rh_status status = RH_OK;
+    if (!options->off && access(path, F_OK) == 0)
+        status = rh_suppressions_read(rules, path);
+    free(path);
+    return status;
+}
+
 enum rh_status rh_cli_read_suppressions(const struct rh_cli_suppressions *options,
                                         const char *program, struct rh_suppressions *rules)
 {
@@ -39,11 +50,7 @@ enum rh_status rh_cli_read_suppressions(const struct rh_cli_suppressions *option
     if (path)
         status = rh_suppressions_read(rules, path);
     free(path);
-    path = status == RH_OK && program ? rh_format("%s" SUFFIX, program) : NULL;
-    if (path && access(path, F_OK) == 0)
-        status = rh_suppressions_read(rules, path);
-    free(path);
-    return status;
+    return status == RH_OK && program ? rh_cli_add_suppressions(options, program, rules) : status;
 }
 
 void rh_cli_show_unused(const struct rh_suppressions *rules)

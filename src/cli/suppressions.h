@@ -22,6 +22,10 @@ struct rh_cli_suppressions {
 enum rh_status rh_cli_read_suppressions(const struct rh_cli_suppressions *options,
                                         const char *program, struct rh_suppressions *rules);
 
+/* Adds those of PROG.suppressions of one more program, if it is there. */
+enum rh_status rh_cli_add_suppressions(const struct rh_cli_suppressions *options,
+                                       const char *program, struct rh_suppressions *rules);
+
 /* Says on standard error which rules matched nothing. */
 void rh_cli_show_unused(const struct rh_suppressions *rules);
 

@@ -113,44 +113,65 @@ static void add_small(struct rh_strbuf *t, const struct rh_site *site, const cha
     rh_strbuf_addf(t, "\tjne %s\n", stub);
 }
 
+/* The bits that the first cell must lack, of the granule that the access's byte `at` is in. */
+static long long needs_of(const struct rh_site *site, uint32_t at)
+{
+    uint32_t left = bytes_of(site) - at, part = left < GRANULE ? left : GRANULE;
+    uint64_t needs = rh_check_needs((uint8_t)((1u << part) - 1), is_write(site));
+    return (long long)(needs | ~(uint64_t)RH_CHECK_KINDS);
+}
+
+/* Leaves the address of the first granule's shadow in %r10. Without the runtime, the epoch has taken
+ * that since. */
+static void add_shadow(struct rh_strbuf *t, const char *stub, bool is_first, bool has_runtime)
+{
+    if (!is_first && has_runtime)
+        return;
+    add_lookup(t, stub, has_runtime);
+    rh_strbuf_add(t, "\tleaq (%r11,%r10,4),%r10\n");
+}
+
 /* An access of whole granules, perhaps but for the end; one that is not aligned is left to the
  * hook.
  */
 static void add_whole(struct rh_strbuf *t, const struct rh_site *site, const char *stub,
                       bool has_runtime)
 {
-    uint32_t bytes = bytes_of(site);
+    bool has_second = rh_check_has_second(site);
     if (site->lead || site->inst->align < GRANULE)
         rh_strbuf_addf(t, "\ttestb $$7,%%r9b\n\tjne %s\n", stub);
-    for (uint32_t at = 0; at < bytes; at += GRANULE) {
-        uint32_t part = bytes - at < GRANULE ? bytes - at : GRANULE;
-        uint64_t needs = rh_check_needs((uint8_t)((1u << part) - 1), is_write(site));
-        if (at == 0 || !has_runtime) /* else %r10 is still what it was */
-            add_lookup(t, stub, has_runtime);
-        if (at == 0 || !has_runtime)
-            rh_strbuf_add(t, "\tleaq (%r11,%r10,4),%r10\n");
+    for (uint32_t at = 0; at < bytes_of(site); at += GRANULE) {
+        add_shadow(t, stub, at == 0, has_runtime);
         rh_strbuf_addf(t, "\tmovq %u(%%r10),%%r11\n", RH_CHECK_CELLS * at);
         add_epoch(t, has_runtime);
-        rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tjne %s\n",
-                       (long long)(needs | ~(uint64_t)RH_CHECK_KINDS),
-                       rh_check_has_second(site) ? ".Lrh_second${:uid}" : stub);
+        rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n", needs_of(site, at));
+        if (has_second)
+            rh_strbuf_addf(t, "\tjne .Lrh_second%u_${:uid}\n.Lrh_more%u_${:uid}:\n", at, at);
+        else
+            rh_strbuf_addf(t, "\tjne %s\n", stub);
     }
 }
 
 bool rh_check_has_second(const struct rh_site *site)
 {
-    return !is_write(site) && bytes_of(site) == GRANULE;
+    uint32_t bytes = bytes_of(site);
+    return !is_write(site) && bytes % GRANULE == 0 && bytes <= MOST_GRANULES * GRANULE;
 }
 
-void rh_check_add_second(struct rh_strbuf *t, const struct rh_site *site, const char *back,
+void rh_check_add_second(struct rh_strbuf *t, const struct rh_site *site, const char *stub,
                          bool has_runtime)
 {
-    uint64_t needs = rh_check_needs(0xff, is_write(site)) | ~(uint64_t)RH_CHECK_KINDS;
-    rh_strbuf_addf(t, ".Lrh_second${:uid}:\n\ttestl $$%u,(%%r10)\n\tje 1f\n",
-                   1u << RH_CHECK_ORIGIN_BITS << 1);
-    rh_strbuf_add(t, "\tmovq 8(%r10),%r11\n");
-    add_epoch(t, has_runtime);
-    rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tje %s\n1:\n", (long long)needs, back);
+    for (uint32_t at = 0; at < bytes_of(site); at += GRANULE) {
+        rh_strbuf_addf(t, ".Lrh_second%u_${:uid}:\n", at);
+        add_shadow(t, stub, false, has_runtime);
+        rh_strbuf_addf(t, "\ttestl $$%u,%u(%%r10)\n\tje %s\n", 1u << RH_CHECK_ORIGIN_BITS << 1,
+                       RH_CHECK_CELLS * at, stub);
+        rh_strbuf_addf(t, "\tmovq %u(%%r10),%%r11\n",
+                       RH_CHECK_CELLS * at + (uint32_t)sizeof(uint64_t));
+        add_epoch(t, has_runtime);
+        rh_strbuf_addf(t, "\ttestq $$%lld,%%r11\n\tje .Lrh_more%u_${:uid}\n\tjmp %s\n",
+                       needs_of(site, at), at, stub);
+    }
 }
 
 void rh_check_add(struct rh_strbuf *text, const struct rh_site *site, const char *address,

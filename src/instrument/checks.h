@@ -42,11 +42,11 @@ bool rh_check_can_sweep(const struct rh_site *site, int64_t stride);
 void rh_check_add(struct rh_strbuf *text, const struct rh_site *site, const char *address,
                   const char *stub, bool has_runtime);
 
-/* Whether the check tries the second cell, too, out of line, before it calls the hook: of a read,
+/* Whether the check tries the second cells, too, out of line, before it calls the hook: of a read,
  * behind another thread's read. */
 bool rh_check_has_second(const struct rh_site *site);
-/* Adds what does that: goes on behind it, or comes back to `back`. */
-void rh_check_add_second(struct rh_strbuf *text, const struct rh_site *site, const char *back,
+/* Adds what does that: goes to `stub`, or comes back to the check. */
+void rh_check_add_second(struct rh_strbuf *text, const struct rh_site *site, const char *stub,
                          bool has_runtime);
 
 #endif

@@ -171,7 +171,7 @@ static void add_check(struct inserter *in, uint32_t number, enum address_form fo
     snprintf(shape, sizeof shape, "$$%u", rh_check_shape(site));
     begin_cold(in, key->fn->id);
     if (rh_check_has_second(site))
-        rh_check_add_second(&in->text, site, ".Lrh_back${:uid}", in->facts->has_runtime);
+        rh_check_add_second(&in->text, site, ".Lrh_stub${:uid}", in->facts->has_runtime);
     rh_strbuf_add(&in->text, ".Lrh_stub${:uid}:\n");
     add_hook_call(in, number, ADDRESS_CHECKED, shape, 0);
     end_cold(in);

@@ -16,16 +16,23 @@
 #include "racehive/check.h"
 
 /* A site of the current block, before it is given a key. */
-struct member {
-    const struct rh_access *access;
-    struct rh_value *base; /* its pointer less the constant offsets */
-    int64_t offset;        /* of the pointer from base */
-    bool is_covered;       /* by another of its group */
+/* An address but for a constant offset: a base, and multiples of indices. */
+struct place {
+    struct rh_value *base;
+    uint32_t term_count;
+    struct rh_gep_term terms[2]; /* index and scale */
 };
 
-/* A key being filled: sites of the current block that share a base. */
+struct member {
+    const struct rh_access *access;
+    struct place place;
+    int64_t offset;  /* of the pointer from its place */
+    bool is_covered; /* by another of its group */
+};
+
+/* A key being filled: sites of the current block that share a place. */
 struct group {
-    struct rh_value *base;
+    struct place place;
     RH_VEC(struct member) members;
 };
 
@@ -64,14 +71,54 @@ static const struct rh_access *accesses_of(const struct collector *c, const stru
     return all + low;
 }
 
-static struct rh_value *strip_constant_offsets(struct rh_value *pointer, int64_t *offset)
+static bool is_sum(const struct rh_value *v)
 {
+    return (v->op == RH_OP_ADD || (v->op == RH_OP_OR && v->never_wraps)) &&
+           v->kind == RH_VALUE_INST && v->ops[1]->kind == RH_VALUE_INT;
+}
+
+/* Adds a multiple of an index, less the constants that were added to that: loops are unrolled so. */
+static void add_term(struct place *place, struct rh_gep_term term, int64_t *offset)
+{
+    for (; is_sum(term.index); term.index = term.index->ops[0])
+        *offset = (int64_t)((uint64_t)*offset +
+                            (uint64_t)term.index->ops[1]->num * (uint64_t)term.scale);
+    place->terms[place->term_count++] = term;
+}
+
+/* Only a number of 64 bits wraps as addresses do. */
+static bool has_wide_indices(const struct rh_gep *gep)
+{
+    for (uint32_t i = 0; i < gep->term_count; i++)
+        if (gep->terms[i].index->type->kind != RH_TYPE_INT ||
+            gep->terms[i].index->type->bits != 64)
+            return false;
+    return true;
+}
+
+/* `indices`: with multiples of them, not constants alone. */
+static void find_place(struct rh_value *pointer, bool indices, struct place *place, int64_t *offset)
+{
+    const uint32_t room = indices ? sizeof place->terms / sizeof place->terms[0] : 0;
     *offset = 0;
-    while (pointer->gep && pointer->gep->term_count == 0) {
-        *offset += pointer->gep->offset;
+    *place = (struct place){0};
+    while (pointer->gep && !pointer->gep->unknown &&
+           place->term_count + pointer->gep->term_count <= room &&
+           has_wide_indices(pointer->gep)) {
+        *offset = (int64_t)((uint64_t)*offset + (uint64_t)pointer->gep->offset);
+        for (uint32_t i = 0; i < pointer->gep->term_count; i++)
+            add_term(place, pointer->gep->terms[i], offset);
         pointer = pointer->ops[0];
     }
-    return pointer;
+    place->base = pointer;
+}
+
+static bool is_same_place(const struct place *a, const struct place *b)
+{
+    bool same = a->base == b->base && a->term_count == b->term_count;
+    for (uint32_t i = 0; i < a->term_count && same; i++)
+        same = a->terms[i].index == b->terms[i].index && a->terms[i].scale == b->terms[i].scale;
+    return same;
 }
 
 /* Atomics, volatile accesses and those whose length only the run knows have a key of their own. */
@@ -216,10 +263,10 @@ static void add_run(struct collector *c, struct group *group, struct member firs
     uint32_t size = (uint32_t)first.access->size, run = 1;
     add_key(c, &first, 1);
     struct rh_site *site = &rh_vec_last(&c->out->sites);
-    bool is_small = size && size <= RH_CHECK_GRANULE && RH_CHECK_GRANULE % size == 0;
-    while (is_small && run * size < RH_CHECK_MOST_RUN && extend_run(c, group, &high, true))
+    bool fits = size && (RH_CHECK_GRANULE % size == 0 || size % RH_CHECK_GRANULE == 0);
+    while (fits && (run + 1) * size <= RH_CHECK_MOST_RUN && extend_run(c, group, &high, true))
         run++;
-    while (is_small && run * size < RH_CHECK_MOST_RUN && extend_run(c, group, &low, false))
+    while (fits && (run + 1) * size <= RH_CHECK_MOST_RUN && extend_run(c, group, &low, false))
         run++;
     site->run = run > 1 ? run : 0;
     site->lead = (int32_t)(low.offset - first.offset);
@@ -265,14 +312,14 @@ static struct group *group_for(struct collector *c, const struct member *a)
     for (size_t g = 0; g < c->open_count; g++) {
         struct group *group = &c->open.data[g];
         int64_t distance = a->offset - group->members.data[0].offset;
-        if (group->base == a->base && group->members.len < MAX_MEMBERS && distance >= INT32_MIN &&
+        if (is_same_place(&group->place, &a->place) && group->members.len < MAX_MEMBERS && distance >= INT32_MIN &&
             distance <= INT32_MAX)
             return group;
     }
     if (c->open_count == c->open.len)
         rh_vec_push(&c->open, (struct group){0});
     struct group *group = &c->open.data[c->open_count++];
-    group->base = a->base;
+    group->place = a->place;
     return group;
 }
 
@@ -280,7 +327,7 @@ static void add_access(struct collector *c, const struct rh_access *a)
 {
     struct member member = {.access = a};
     if (a->pointer)
-        member.base = strip_constant_offsets(a->pointer, &member.offset);
+        find_place(a->pointer, c->checked, &member.place, &member.offset);
     if (stands_alone(a)) {
         add_key(c, &member, 1);
         return;

@@ -25,7 +25,7 @@ struct collected {
     struct rh_sites sites;
 };
 
-static struct collected collect(const char *body)
+static struct collected collect_as(const char *body, bool checked)
 {
     struct collected c = {0};
     char *text = test_malloc(strlen(HEADER) + strlen(body) + 1);
@@ -35,8 +35,13 @@ static struct collected collect(const char *body)
         fail_msg("%s", rh_error_text());
     test_free(text);
     rh_accesses_collect(c.module, NULL, &c.accesses);
-    rh_sites_collect(&c.accesses, NULL, false, &c.sites);
+    rh_sites_collect(&c.accesses, NULL, checked, &c.sites);
     return c;
+}
+
+static struct collected collect(const char *body)
+{
+    return collect_as(body, false);
 }
 
 static void release(struct collected *c)
@@ -416,6 +421,61 @@ static void ignored_functions_have_no_sites(void **state)
     release(&c);
 }
 
+/* --- checks --- */
+
+static const struct rh_site *site_of_size(const struct collected *c, uint32_t size)
+{
+    for (size_t i = 0; i < c->sites.keyed; i++)
+        if (site(c, i)->record.size == size)
+            return site(c, i);
+    return NULL;
+}
+
+/* Of an unrolled loop. The fourth stands apart, and the numbers of 32 bits may wrap. */
+static void one_check_for_neighbours_by_index(void **state)
+{
+    (void)state;
+    struct collected c = collect_as("define i8 @f(ptr %p, i64 %i, i32 %n) {\n"
+                                    "  %q = getelementptr i8, ptr %p, i64 8\n"
+                                    "  %i1 = or disjoint i64 %i, 1\n"
+                                    "  %i2 = add i64 %i, 2\n"
+                                    "  %i4 = add i64 %i, 4\n"
+                                    "  %a1 = getelementptr i8, ptr %q, i64 %i1\n"
+                                    "  %a0 = getelementptr i8, ptr %q, i64 %i\n"
+                                    "  %a2 = getelementptr i8, ptr %q, i64 %i2\n"
+                                    "  %a4 = getelementptr i8, ptr %q, i64 %i4\n"
+                                    "  %v1 = load i8, ptr %a1\n"
+                                    "  %v0 = load i8, ptr %a0\n"
+                                    "  %v2 = load i8, ptr %a2\n"
+                                    "  %v4 = load i8, ptr %a4\n"
+                                    "  %n1 = add i32 %n, 1\n"
+                                    "  %b0 = getelementptr i16, ptr %q, i32 %n\n"
+                                    "  %b1 = getelementptr i16, ptr %q, i32 %n1\n"
+                                    "  %w0 = load i16, ptr %b0\n"
+                                    "  %w1 = load i16, ptr %b1\n"
+                                    "  ret i8 %v0\n}\n",
+                                    true);
+    assert_int_equal(c.sites.keyed, 4);
+    assert_int_equal(site(&c, 0)->run, 3);
+    assert_int_equal(site(&c, 0)->lead, -1);
+    assert_int_equal(site(&c, 1)->run, 0);
+    assert_int_equal(site_of_size(&c, 2)->run, 0);
+    release(&c);
+}
+
+static void one_check_for_neighbouring_vectors(void **state)
+{
+    (void)state;
+    struct collected c = collect_as("define void @f(ptr %p) {\n"
+                                    "  %q = getelementptr i8, ptr %p, i64 16\n"
+                                    "  %v = load <2 x i64>, ptr %p\n"
+                                    "  %w = load <2 x i64>, ptr %q\n"
+                                    "  ret void\n}\n",
+                                    true);
+    assert_int_equal(site_of_size(&c, 16)->run, 2);
+    release(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -439,6 +499,8 @@ int main(void)
         cmocka_unit_test(atomics_need_no_gate),
         cmocka_unit_test(fingerprints_are_distinct_and_stable),
         cmocka_unit_test(ignored_functions_have_no_sites),
+        cmocka_unit_test(one_check_for_neighbours_by_index),
+        cmocka_unit_test(one_check_for_neighbouring_vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,26 @@ def check_merging(bench):
            "nothing is left behind", merged)
 
 
+def check_suppressions(bench):
+    command = ("--", "sh", "-c", "./racy; ./forks")
+    with open(os.path.join(bench.folder, "rules"), "w", encoding="utf-8") as file:
+        file.write("race:forks.c # why=a child alone\nrace:nosuch\n")
+    some = bench.racehive("test", "--suppressions=rules", "--json=some.json", *command)
+    races = bench.races("some.json")
+    expect(some.returncode == RACE_FOUND and races.get("racy") and not races.get("forks"),
+           "a rule hides the races of one program", some)
+    expect("hidden by suppressions" in some.stdout and "rules:2: race:nosuch" in some.stderr and
+           "forks.c" not in some.stderr, "what is hidden is counted, idle rules are named", some)
+    for program in ("racy", "forks"):
+        with open(os.path.join(bench.folder, f"{program}.suppressions"), "w",
+                  encoding="utf-8") as file:
+            file.write("race:*\n")
+    none = bench.racehive("test", *command)
+    expect(none.returncode == 0 and " 0 true races, " in none.stdout, "rules beside programs", none)
+    shown = bench.racehive("test", "--no-suppressions", *command)
+    expect(shown.returncode == RACE_FOUND, "--no-suppressions", shown)
+
+
 def check_detectors(bench):
     default = bench.racehive("run", "--json=run.json", "./racy")
     expect(default.returncode == RACE_FOUND, "fasttrack is the default for testing builds", default)
@@ -141,6 +161,7 @@ def main():
         check_statuses(bench)
         check_merging(bench)
         check_detectors(bench)
+        check_suppressions(bench)
     print(f"{len(failures)} failures")
     return 1 if failures else 0
 
