@@ -9,6 +9,7 @@
  * both sites of most pairs. Kin take turns, in an order that is random in each run, half of them
  * from those that have shown some promise. How many take part in a window follows from how long
  * the last one lasted. Kin whose sites met others are *linked* to theirs, and take part with them.
+ * Sites that run now and then take part in every window, whatever their kin (sites.h).
  *
  * All by the runtime's own thread, but for rt_kin_link.
  */

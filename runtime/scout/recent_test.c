@@ -365,7 +365,8 @@ static void *work(void *arg)
         else if (place == SHARED)
             hammer_own(worker, draw(&random) & 0xffffff);
         else
-            rt_recent_forget(atomic_load(&hammer.window), hammer.granules[draw_below(&random, SHARED)], RT_GRANULE);
+            rt_recent_forget(atomic_load(&hammer.window),
+                             hammer.granules[draw_below(&random, SHARED)], RT_GRANULE);
         if (draw_below(&random, 1000) == 0)
             atomic_fetch_add(&hammer.window, 1);
     }

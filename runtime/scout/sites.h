@@ -8,8 +8,9 @@
  * next window opens, a site that met another thread comes back at once; one that brought nothing
  * stays away for more and more windows. A site that a window hardly saw stays on when it closes:
  * when it runs at last, it is *rare*, and may ask for a window of its own. One that met another
- * without a common lock is *promising*: its kin has more turns in windows for a few kin alone
- * (kin.h). What earlier runs have shown comes with the run as wishes (racehive/control.h).
+ * without a common lock is *promising*: its kin has more turns in windows for a few kin (kin.h),
+ * which have beside these all sites that run now and then. What earlier runs have shown comes with
+ * the run as wishes (racehive/control.h).
  *
  * Visits are counted without atomic operations: a lost one does not matter.
  */
