@@ -101,6 +101,13 @@ static void look_at(_Atomic bool *alarm, uint64_t used, uint64_t size, uint64_t 
         atomic_store(alarm, false);
 }
 
+static uint64_t elapsed(uint64_t processor, uint64_t wall)
+{
+    enum { PER_PROCESSOR = 2 };
+    uint64_t most = processor * PER_PROCESSOR;
+    return processor > wall ? processor : wall < most ? wall : most;
+}
+
 void rt_budget_tick(void)
 {
     uint64_t wall = (uint64_t)(rt_sys_monotonic_ns() - began_ns);
@@ -108,8 +115,7 @@ void rt_budget_tick(void)
         return;
     uint64_t rate = (rt_arch_ticks() - began_ticks) / (wall / 1000);
     atomic_store(&ticks_per_us, rate ? rate : 1);
-    uint64_t processor = processor_ns();
-    uint64_t ns = share_of((processor > wall ? processor : wall) + GRACE_NS);
+    uint64_t ns = share_of(elapsed(processor_ns(), wall) + GRACE_NS);
     uint64_t size = scale(ns, rate, 1000);
     atomic_store(&hook_budget, size);
     look_at(&rt_budget_alarm, all_taken(), size, rate);

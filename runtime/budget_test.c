@@ -67,9 +67,17 @@ void rt_service_wake(void)
     wakes++;
 }
 
-static void pass(uint64_t ns)
+/* The program waits. */
+static void wait_for(uint64_t ns)
 {
     atomic_fetch_add(&now_ns, (int64_t)ns);
+}
+
+/* It works half of the time. */
+static void pass(uint64_t ns)
+{
+    wait_for(ns);
+    used_processor_ns += ns / 2;
 }
 
 /* A new process. */
@@ -260,6 +268,20 @@ static void test_processor_time_fills_it(void **state)
     used_processor_ns = 8ull * S_NS - GRACE_NS;
     rt_budget_tick();
     spend(159 * MS_NS);
+    assert_false(atomic_load(&rt_budget_alarm));
+    spend(2 * MS_NS);
+    assert_true(atomic_load(&rt_budget_alarm));
+}
+
+/* A program that has waited for 90 of 100 seconds spends what 20 earn. */
+static void test_waiting_earns_little(void **state)
+{
+    (void)state;
+    begin(PPM / 50, 0);
+    wait_for(100ull * S_NS);
+    used_processor_ns = 10ull * S_NS - GRACE_NS / 2;
+    rt_budget_tick();
+    spend(399 * MS_NS);
     assert_false(atomic_load(&rt_budget_alarm));
     spend(2 * MS_NS);
     assert_true(atomic_load(&rt_budget_alarm));
@@ -467,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_tasks_alone),
         cmocka_unit_test(test_tick_finds_it_too),
         cmocka_unit_test(test_processor_time_fills_it),
+        cmocka_unit_test(test_waiting_earns_little),
         cmocka_unit_test(test_budget_of_pauses),
         cmocka_unit_test(test_no_overhead_no_pause),
         cmocka_unit_test(test_after_fork),
