@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks fasttrack on programs that are hard to follow: threads that join main, a main that ends by
-pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec; also
-linked with -static, and with 4 GB of addresses.
+pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec, plugins; also
+linked with -static, and with 4 GB of addresses. A program that names plugins behind `// PLUGIN:` is built
+once more for each, as a library, with -DPLUGIN=NAME; it finds them in FOLDER.
 
 Each ends as it does alone. It reports the races of its comments; none if it has no such comment. A
 race whose program is listed in PERHAPS need not be found: two threads may share a clock.
@@ -11,6 +12,7 @@ Usage: check_special.py BUILD
 """
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -43,10 +45,19 @@ class Bench:
 
     def compile(self, name, options):
         program = os.path.join(self.folder, name + "".join(options))
-        subprocess.run([os.path.join(self.bin, "racehive-cc"), "--rh-profile=testing", "-O2", "-g",
-                        "-pthread", *options, os.path.join(PROGRAMS, f"{name}.c"), "-o", program],
-                       check=True)
+        source = os.path.join(PROGRAMS, f"{name}.c")
+        with open(source) as file:
+            plugins = re.findall(r"// PLUGIN: (\w+)", file.read())
+        for plugin in plugins:
+            self.build("-fPIC", "-shared", f"-DPLUGIN={plugin}", source, "-o",
+                       os.path.join(self.folder, plugin + ".so"))
+        self.build(*(["-rdynamic", f'-DFOLDER="{self.folder}"'] if plugins else []), *options, source,
+                   "-o", program)
         return program
+
+    def build(self, *words):
+        subprocess.run([os.path.join(self.bin, "racehive-cc"), "--rh-profile=testing", "-O2", "-g",
+                        "-pthread", *words], check=True)
 
     def run(self, program, prepare):
         """Status and racing lines of one execution."""
