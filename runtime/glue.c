@@ -95,14 +95,44 @@ void __rh_named_thread(const void *start, const void *argument)
     (void)argument;
 }
 
+/*
+ * The loader runs constructors and destructors under its lock, one image at a time: what those of
+ * one image do comes before those of the next. The first and the last of an image's own say so, by
+ * an object that all images know.
+ */
+static void begin_under_loader(void)
+{
+    if (__rh_happens_after)
+        __rh_happens_after((const volatile void *)__rh_image_register);
+}
+
+static void end_under_loader(void)
+{
+    if (__rh_happens_before)
+        __rh_happens_before((const volatile void *)__rh_image_register);
+}
+
 __attribute__((constructor(101))) static void register_image(void)
 {
     if (__rh_image_register)
         __rh_image_register(&__rh_image);
+    begin_under_loader();
+}
+
+/* Behind the program's own, which the link puts before this object. */
+__attribute__((constructor)) static void is_constructed(void)
+{
+    end_under_loader();
+}
+
+__attribute__((destructor)) static void begin_to_destruct(void)
+{
+    begin_under_loader();
 }
 
 __attribute__((destructor(101))) static void unregister_image(void)
 {
+    end_under_loader();
     if (__rh_image_unregister)
         __rh_image_unregister(&__rh_image);
 }

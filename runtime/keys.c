@@ -436,7 +436,6 @@ static struct rt_image *enter(const struct newcomer *n)
     return r;
 }
 
-RT_EXPORT void __rh_image_register(struct rh_image *image);
 RT_EXPORT void __rh_image_unregister(struct rh_image *image);
 
 void __rh_image_register(struct rh_image *image)

@@ -72,4 +72,8 @@ RT_HIDDEN enum rt_patch_result rt_arch_key_byte(const uint8_t *code, bool is_gat
 RT_HIDDEN uintptr_t rt_arch_resume(const struct rh_hook_frame *frame);
 RT_HIDDEN uintptr_t rt_arch_stack(const struct rh_hook_frame *frame);
 
+/* Called by each image (glue.c). Its address is also the object by which the loader's lock orders
+ * what constructors and destructors do. */
+RT_EXPORT void __rh_image_register(struct rh_image *image);
+
 #endif

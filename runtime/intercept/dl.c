@@ -14,8 +14,10 @@
 
 #include "intercept/dl.h"
 #include "intercept/real.h"
+#include "keys.h"
 #include "opaque.h"
 #include "stack/stack.h"
+#include "sync.h"
 
 /* --- loading --- */
 
@@ -41,6 +43,9 @@ void *rt_dl_opening(const char *path, int flags)
     void *real = rt_real_find("dlopen", NULL);
     rt_opaque_loading(path);
     check_flags(flags);
+    /* What the library's constructors did in another thread is known to whoever opens it again: see
+     * glue.c. */
+    rt_sync(RT_SYNC_ANNOTATED_AFTER, (const void *)__rh_image_register);
     return real ? real : (void *)fail_to_load;
 }
 

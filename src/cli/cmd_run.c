@@ -288,6 +288,20 @@ static bool has_true_race(const struct rh_report *report)
     return false;
 }
 
+/* Prints a command that lists candidates, with the options that it must repeat. */
+static void print_next(const struct session *s, const char *what, const char *option)
+{
+    struct rh_strbuf command = RH_STRBUF_INIT;
+    if (s->options->store) {
+        rh_strbuf_add(&command, "--store=");
+        rh_strbuf_add_quoted(&command, s->options->store);
+        rh_strbuf_addc(&command, ' ');
+    }
+    rh_strbuf_add_quoted(&command, s->program);
+    printf("\n%s: racehive candidates %s %s\n", what, option, rh_strbuf_text(&command));
+    rh_strbuf_release(&command);
+}
+
 /* What the filter has left. */
 static enum rh_status show_filtered(const struct session *s)
 {
@@ -312,9 +326,7 @@ static enum rh_status show_filtered(const struct session *s)
                " sites touched such memory\n",
                kept, totals.candidates, runs, rh_table_choose(runs, "run has", "runs have"),
                totals.candidates - kept, rh_bitset_count(&sites), totals.sites);
-        printf("\nWhich may race: racehive candidates --escaped %s%s%s%s\n",
-               s->options->store ? "--store=" : "", s->options->store ? s->options->store : "",
-               s->options->store ? " " : "", s->program);
+        print_next(s, "Which may race", "--escaped");
     }
     rh_bitset_release(&sites);
     return status;
@@ -336,9 +348,7 @@ static enum rh_status show_met(const struct session *s)
            " %s\n",
            met.pairs, rh_table_choose(met.pairs, "pair", "pairs"), met.unlocked, runs,
            rh_table_choose(runs, "run", "runs"));
-    printf("\nWhat met: racehive candidates --observed %s%s%s%s\n",
-           s->options->store ? "--store=" : "", s->options->store ? s->options->store : "",
-           s->options->store ? " " : "", s->program);
+    print_next(s, "What met", "--observed");
     return RH_OK;
 }
 

@@ -37,6 +37,13 @@ class Suppressed(RunCase):
         _, output, _ = self.run_it("--runs=2", "--detector=racechaser", "./subject", "nothing")
         self.assertIn(f"racehive report --detector=racechaser --store={self.store} ./subject", output)
 
+    def test_the_next_command_is_quoted(self):
+        self.store = self.path("my store")
+        for detector, option in (("alias", "--observed"), ("caper", "--escaped")):
+            _, output, _ = self.run_it("--detector=" + detector, "./subject", "race")
+            self.assertIn(f": racehive candidates {option} --store='{self.store}' ./subject\n", output)
+            os.remove(self.store)
+
     def test_where_nothing_was_found_or_tried_the_next_command_is_named(self):
         _, output, _ = self.run_it("--detector=racechaser", "./subject", "nothing", "0", "a b")
         self.assertIn("and inputs that reach other code: racehive run --runs=64 --detector=racechaser "

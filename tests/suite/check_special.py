@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks fasttrack on programs that are hard to follow: threads that join main, a main that ends by
-pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec; also
+pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec, plugins; also
 linked with -static, and with 4 GB of addresses. A program with a shared library is one source, whose
-library is what -DLIBRARY leaves of it.
+library is what -DLIBRARY leaves of it. One that names plugins behind `// PLUGIN:` is built once more for
+each, as a library, with -DPLUGIN=NAME; it finds them in FOLDER.
 
 Each ends as it does alone. It reports the races of its comments; none if it has no such comment. A
 race whose program is listed in PERHAPS need not be found: two threads may share a clock.
@@ -12,6 +13,7 @@ Usage: check_special.py BUILD [--sanitized]
 """
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -46,14 +48,21 @@ class Bench:
         program = os.path.join(self.folder, name + "".join(options))
         source = os.path.join(PROGRAMS, f"{name}.c")
         with open(source) as file:
-            library = f"{self.folder}/lib{name}.so" if "ifdef LIBRARY" in file.read() else None
-        if library:
-            self.cc("-DLIBRARY", "-fPIC", "-shared", source, "-o", library)
+            text = file.read()
+        plugins = re.findall(r"// PLUGIN: (\w+)", text)
+        for plugin in plugins:
+            self.build("-fPIC", "-shared", f"-DPLUGIN={plugin}", source, "-o",
+                       os.path.join(self.folder, plugin + ".so"))
+        if plugins:
+            options = ["-rdynamic", f'-DFOLDER="{self.folder}"', *options]
+        if "ifdef LIBRARY" in text:
+            library = f"{self.folder}/lib{name}.so"
+            self.build("-DLIBRARY", "-fPIC", "-shared", source, "-o", library)
             options = [*options, library]
-        self.cc(*options, source, "-o", program)
+        self.build(*options, source, "-o", program)
         return program
 
-    def cc(self, *words):
+    def build(self, *words):
         subprocess.run([os.path.join(self.bin, "racehive-cc"), "--rh-profile=testing", "-O2", "-g",
                         "-pthread", *words], check=True)
 
