@@ -50,6 +50,13 @@ static struct book *book_of(uint32_t slot)
     return made;
 }
 
+bool rt_origin_is_crowded(uint32_t slot)
+{
+    const struct book *book = atomic_load_explicit(&books[slot], memory_order_acquire);
+    return book &&
+           atomic_load_explicit(&book->count, memory_order_relaxed) >= RT_CELL_ORIGINS / 2;
+}
+
 /* --- stacks --- */
 
 /* Cut from pieces, whose rest is lost when another thread has begun the next one. */

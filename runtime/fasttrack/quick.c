@@ -43,8 +43,9 @@ uint64_t rt_quick_locks(const struct rt_thread *self)
 {
     if (rt_likely(quick.knows_locks))
         return quick.locks;
-    uint64_t locks = 0;
-    for (uint32_t i = 0; i < self->held_count; i++)
+    uint64_t locks = self->held_count;
+    bool all = !rt_origin_is_crowded(rt_clocks_slot(self));
+    for (uint32_t i = 0; i < self->held_count && all; i++)
         locks = (locks ^ (uintptr_t)self->held[i].lock) * 0x9e3779b97f4a7c15ull;
     quick.locks = locks;
     quick.knows_locks = true;

@@ -172,13 +172,13 @@ static uint64_t word_of(const struct rt_shadow_granule *granule, uint32_t k)
 }
 
 /* `first`: the other's first word. */
-static bool holds_same(const struct rt_shadow_granule *granule,
-                       const struct rt_shadow_granule *other, uint64_t first)
+static inline bool holds_same(const struct rt_shadow_granule *granule,
+                              const struct rt_shadow_granule *other, uint64_t first)
 {
-    bool same = atomic_load_explicit(&granule->first, memory_order_relaxed) == first;
-    for (uint32_t k = 0; k < REST && same; k++)
-        same = word_of(granule, k) == word_of(other, k);
-    return same;
+    uint64_t differs = atomic_load_explicit(&granule->first, memory_order_relaxed) ^ first;
+    for (uint32_t k = 0; k < REST; k++)
+        differs |= word_of(granule, k) ^ word_of(other, k);
+    return !differs;
 }
 
 static bool has_room_for_mark(const struct rt_shadow_granule *granule)

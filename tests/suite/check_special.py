@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks fasttrack on programs that are hard to follow: threads that join main, a main that ends by
-pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec; also
-linked with -static, and with 4 GB of addresses. A program with a shared library is one source, whose
-library is what -DLIBRARY leaves of it.
+pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec, a lock in
+each of many objects; also linked with -static, and with 4 GB of addresses. A program with a shared
+library is one source, whose library is what -DLIBRARY leaves of it.
 
 Each ends as it does alone. It reports the races of its comments; none if it has no such comment. A
 race whose program is listed in PERHAPS need not be found: two threads may share a clock.
@@ -92,6 +92,7 @@ def main():
         bench = Bench(sys.argv[1], folder)
         for source in sorted(os.listdir(PROGRAMS)):
             bench.check(os.path.splitext(source)[0])
+        bench.check("many_locks", ("--rh-sites=all",))
         for name in STATIC:
             bench.check(name, ("-static",))
         for name in ("forks", "thousand_alive"):
