@@ -165,17 +165,17 @@ static bool enter_parts(uintptr_t address, uint32_t size, const struct place *at
 
 /* --- sweeps --- */
 
-/* Neighbours mostly hold the same: what became of the last is kept. */
+/* Granules mostly hold the same as the next but one: what became of the last two is kept. */
 struct sweep {
     const struct rt_clocks *clocks;
     uint64_t cell;
     struct rt_shadow_held held;
     uintptr_t page; /* the last that was found to be touched, by number */
-    struct {
+    struct memo {
         uint64_t cell; /* 0: none */
         uint64_t first, rest[2];
         uint64_t new_first, new_rest[2];
-    } last;
+    } last[2]; /* of even and of odd granules */
 };
 
 static inline void leave_line(struct sweep *s)
@@ -193,30 +193,61 @@ static bool is_touched(struct sweep *s, uintptr_t address)
     return page == s->page;
 }
 
+static inline uint32_t parity_of(const struct rt_shadow_granule *granule)
+{
+    return (uintptr_t)granule / sizeof *granule % 2;
+}
+
 static inline uint64_t rest_of(const struct rt_shadow_granule *granule, uint32_t i)
 {
     return atomic_load_explicit(&granule->rest[i], memory_order_relaxed);
 }
 
-/* As change, if what becomes of the granule is not known. */
-__attribute__((noinline)) static bool change_anew(struct sweep *s,
-                                                  struct rt_shadow_granule *granule, uint64_t cell,
-                                                  bool is_line)
+/* If the granule holds what the last one did, makes of it what was made of that. */
+static inline bool change_like(struct sweep *s, const struct memo *last,
+                               struct rt_shadow_granule *granule, uint64_t cell)
 {
-    uint64_t first = rt_shadow_first(&s->held, granule);
-    uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)}, fourth = rest_of(granule, 2);
+    const uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)};
+    if (rt_shadow_first(&s->held, granule) != last->first || rest[0] != last->rest[0] ||
+        rest[1] != last->rest[1] || cell != last->cell)
+        return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (last->new_rest[i] != rest[i])
+            atomic_store_explicit(&granule->rest[i], last->new_rest[i], memory_order_relaxed);
+    rt_shadow_set_first(&s->held, granule, last->new_first);
+    return true;
+}
+
+static bool change_anew(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell,
+                        bool is_line)
+{
+    struct memo *last = &s->last[parity_of(granule)];
+    uint64_t first = rt_shadow_first(&s->held, granule), fourth = rest_of(granule, 2);
+    const uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)};
     if (!(is_line ? rt_track_line(s->clocks, &s->held, granule, cell)
                   : rt_track_try(s->clocks, &s->held, granule, cell)))
         return false;
     if (!is_line && (fourth || rest_of(granule, 2)))
         return true;
-    s->last.cell = cell;
-    s->last.first = first;
-    s->last.rest[0] = rest[0];
-    s->last.rest[1] = rest[1];
-    s->last.new_first = rt_shadow_first(&s->held, granule);
-    s->last.new_rest[0] = rest_of(granule, 0);
-    s->last.new_rest[1] = rest_of(granule, 1);
+    *last = (struct memo){
+        .cell = cell,
+        .first = first,
+        .rest = {rest[0], rest[1]},
+        .new_first = rt_shadow_first(&s->held, granule),
+        .new_rest = {rest_of(granule, 0), rest_of(granule, 1)},
+    };
+    return true;
+}
+
+/* As change, of a granule that is not like the last but one. */
+__attribute__((noinline)) static bool change_unlike(struct sweep *s,
+                                                    struct rt_shadow_granule *granule,
+                                                    uint64_t cell, bool is_line)
+{
+    const struct memo *other = &s->last[!parity_of(granule)];
+    if ((!is_line && rest_of(granule, 2)) || !change_like(s, other, granule, cell))
+        return change_anew(s, granule, cell, is_line);
+    s->last[parity_of(granule)] = *other;
     return true;
 }
 
@@ -224,23 +255,18 @@ __attribute__((noinline)) static bool change_anew(struct sweep *s,
 static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell,
                           bool is_line)
 {
-    uint64_t first = rt_shadow_first(&s->held, granule);
-    uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)};
-    bool is_same = first == s->last.first && rest[0] == s->last.rest[0] &&
-                   rest[1] == s->last.rest[1] && cell == s->last.cell;
-    if (rt_unlikely(!is_same) || rt_unlikely(!is_line && rest_of(granule, 2)))
-        return change_anew(s, granule, cell, is_line);
-    for (uint32_t i = 0; i < 2; i++)
-        if (s->last.new_rest[i] != rest[i])
-            atomic_store_explicit(&granule->rest[i], s->last.new_rest[i], memory_order_relaxed);
-    rt_shadow_set_first(&s->held, granule, s->last.new_first);
-    return true;
+    bool has_room = is_line || !rest_of(granule, 2);
+    return (rt_likely(has_room) && rt_likely(change_like(s, &s->last[parity_of(granule)], granule,
+                                                         cell))) ||
+           change_unlike(s, granule, cell, is_line);
 }
 
 /* Whether the first word is that of a granule that was changed last, and so not covered. */
-static inline bool is_like_last(const struct sweep *s, uint64_t first, uint64_t cell)
+static inline bool is_like_last(const struct sweep *s, const struct rt_shadow_granule *granule,
+                                uint64_t first, uint64_t cell)
 {
-    return first && first == s->last.first && cell == s->last.cell;
+    const struct memo *last = &s->last[parity_of(granule)];
+    return first && first == last->first && cell == last->cell;
 }
 
 /* Of a granule that its first word does not cover. */
@@ -252,7 +278,7 @@ __attribute__((always_inline)) static inline bool sweep_granule(struct sweep *s,
     bool is_held = rt_shadow_line(granule) == s->held.line;
     if (is_held)
         first = rt_shadow_first(&s->held, granule);
-    if (!is_like_last(s, first, cell) && is_covered(granule, first, cell, needs))
+    if (!is_like_last(s, granule, first, cell) && is_covered(granule, first, cell, needs))
         return true;
     if (rt_unlikely(!first) && !is_touched(s, at))
         return false;
@@ -347,7 +373,7 @@ static inline bool sweep_line(struct sweep *s, uintptr_t at, struct rt_shadow_gr
     struct rt_shadow_granule *line = rt_shadow_line(granule);
     bool is_regular = rt_shadow_is_regular(line);
     uint64_t first = atomic_load_explicit(&granule->first, memory_order_relaxed);
-    if (!is_like_last(s, first, cell) && is_line_covered(granule, stride, cell, needs))
+    if (!is_like_last(s, granule, first, cell) && is_line_covered(granule, stride, cell, needs))
         return is_regular;
     if (rt_unlikely(!is_regular) && !is_touched(s, at))
         return false;
