@@ -9,7 +9,6 @@
 #include "fasttrack/blocks.h"
 #include "fasttrack/origins.h"
 #include "fasttrack/quick.h"
-#include "fasttrack/told.h"
 #include "hook.h"
 #include "racehive/control.h"
 #include "scout/recent.h"
@@ -554,31 +553,6 @@ static void test_many_readers(void **state)
     assert_int_equal(rt_blocks_size(), 0);
 }
 
-/* A race that was told is entered quickly from then on; another one of the same place is not. */
-static void test_a_race_that_was_told(void **state)
-{
-    enum { EPOCH = 1 << 30 };
-    struct actor a = {.fake = &fakes[1]};
-    struct rt_access x = {.address = 0x7ffe00000000, .size = 8};
-    struct rt_shadow_cells unordered;
-    (void)state;
-    clear_fakes(0, FAKES);
-    fakes[1].slot = 1;
-    memset(shares, 0, sizeof shares);
-    struct rt_shadow_granule *granule = rt_shadow_at(x.address, true);
-    for (uint16_t origin = 1; origin <= 2; origin++) {
-        uint64_t write = rt_cell_make(rt_cell_epoch_word(0, EPOCH + origin), 0xff, true, false, origin);
-        uint64_t read = rt_cell_make(rt_cell_epoch_word(1, EPOCH + origin), 0, false, false, 0);
-        rt_track_enter(&shares[0].clocks, granule, write, &unordered);
-        x.site = 10 + origin;
-        assert_false(check_quickly(&a, &x, 8, read));
-        assert_false(rt_told_add(write, &image, 0));
-        assert_true(rt_told_add(write, &image, 0));
-        assert_true(check_quickly(&a, &x, 8, read));
-        assert_int_equal(rt_cell_origin(atomic_load(&granule->first)), x.site);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -586,7 +560,6 @@ int main(void)
         cmocka_unit_test_setup(test_no_race_is_made_up_where_slots_are_reused, set_up),
         cmocka_unit_test_setup(test_cells, set_up),
         cmocka_unit_test_setup(test_many_readers, set_up),
-        cmocka_unit_test_setup(test_a_race_that_was_told, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
