@@ -95,7 +95,8 @@ static inline bool is_covered(const struct rt_shadow_granule *granule, uint64_t 
            rt_shadow_covers(granule, cell, needs);
 }
 
-/* The same, of a granule that seemed to be empty before its line was held: it may have been regular.
+/* The same, of a granule that seemed to be empty before its line was held: it may have been
+ * regular.
  */
 __attribute__((noinline)) static bool is_covered_now(const struct rt_shadow_held *held,
                                                      const struct rt_shadow_granule *granule,
@@ -240,9 +241,8 @@ static bool change_anew(struct sweep *s, struct rt_shadow_granule *granule, uint
 }
 
 /* As change, of a granule that is not like the last but one. */
-__attribute__((noinline)) static bool change_unlike(struct sweep *s,
-                                                    struct rt_shadow_granule *granule,
-                                                    uint64_t cell, bool is_line)
+__attribute__((noinline)) static bool
+change_unlike(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell, bool is_line)
 {
     const struct memo *other = &s->last[!parity_of(granule)];
     if ((!is_line && rest_of(granule, 2)) || !change_like(s, other, granule, cell))
@@ -256,8 +256,8 @@ static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, ui
                           bool is_line)
 {
     bool has_room = is_line || !rest_of(granule, 2);
-    return (rt_likely(has_room) && rt_likely(change_like(s, &s->last[parity_of(granule)], granule,
-                                                         cell))) ||
+    return (rt_likely(has_room) &&
+            rt_likely(change_like(s, &s->last[parity_of(granule)], granule, cell))) ||
            change_unlike(s, granule, cell, is_line);
 }
 
@@ -358,14 +358,15 @@ static inline bool is_line_covered(const struct rt_shadow_granule *granule, uint
                                    uint64_t cell, uint64_t needs)
 {
     for (uint32_t i = 0; i < PAIR / stride; i++)
-        if (!is_covered(&granule[i],
-                        atomic_load_explicit(&granule[i].first, memory_order_acquire), cell, needs))
+        if (!is_covered(&granule[i], atomic_load_explicit(&granule[i].first, memory_order_acquire),
+                        cell, needs))
             return false;
     return true;
 }
 
 /* All accesses of a line, or of every second granule of it from `granule` on, if that is or becomes
- * regular. False if not, or if something is refused: then the line, if it is held, is as others are.
+ * regular. False if not, or if something is refused: then the line, if it is held, is as others
+ * are.
  */
 static inline bool sweep_line(struct sweep *s, uintptr_t at, struct rt_shadow_granule *granule,
                               uint64_t stride, uint64_t cell, uint64_t needs)

@@ -108,7 +108,8 @@ static void test_a_race_that_was_told(void **state)
     clocks_of_all = (struct rt_clocks){0};
     struct rt_shadow_granule *granule = rt_shadow_at(at, true);
     for (uint16_t origin = 1; origin <= 2; origin++) {
-        uint64_t write = rt_cell_make(rt_cell_epoch_word(0, EPOCH + origin), 0xff, true, false, origin);
+        uint64_t write =
+            rt_cell_make(rt_cell_epoch_word(0, EPOCH + origin), 0xff, true, false, origin);
         uint64_t read = rt_cell_make(rt_cell_epoch_word(1, EPOCH + origin), 0, false, false, 0);
         rt_track_enter(&clocks_of_all, granule, write, &unordered);
         uint16_t own = (uint16_t)(10 + origin);

@@ -232,9 +232,9 @@ static void enter_sweep(struct actor *a, const struct sweep_plan *p, uint64_t ce
         sums.whole_sweeps++;
         return;
     }
-    while (has_quick_ways(&world)
-               ? !rt_quick_sweep(clocks_of_fake(a->fake), &one.address, end, p->stride, one.size, cell)
-               : one.address < end) {
+    while (has_quick_ways(&world) ? !rt_quick_sweep(clocks_of_fake(a->fake), &one.address, end,
+                                                    p->stride, one.size, cell)
+                                  : one.address < end) {
         enter_granules(a, &one, cell, true, m);
         one.address += p->stride;
     }
@@ -290,8 +290,8 @@ static void check_met(const struct world *w, const struct actor *a, uint32_t sit
     }
 }
 
-/* Whether the thread has made an access of this byte in the same epoch that races with all that this
- * one races with: then it need not be compared, since the other was. */
+/* Whether the thread has made an access of this byte in the same epoch that races with all that
+ * this one races with: then it need not be compared, since the other was. */
 static bool was_covered(const struct world *w, uint32_t site, uintptr_t byte)
 {
     const struct access *x = &w->accesses[site];
@@ -468,11 +468,12 @@ static void test_races_are_those_of_vector_clocks(void **state)
     reuses_slots = false;
     for (uint32_t i = 0; i < traces; i++)
         run_trace(i);
-    print_message("%lu steps, %lu accesses, %lu comparisons were races; %lu of %lu racing pairs "
-                  "found, %lu hidden by stronger clocks; %lu sweeps, %lu quick ones, %lu lines left "
-                  "regular\n",
-                  sums.steps, sums.accesses, sums.raced, sums.found, sums.wanted, sums.hidden,
-                  sums.sweeps, sums.whole_sweeps, sums.lines);
+    print_message(
+        "%lu steps, %lu accesses, %lu comparisons were races; %lu of %lu racing pairs "
+        "found, %lu hidden by stronger clocks; %lu sweeps, %lu quick ones, %lu lines left "
+        "regular\n",
+        sums.steps, sums.accesses, sums.raced, sums.found, sums.wanted, sums.hidden, sums.sweeps,
+        sums.whole_sweeps, sums.lines);
     assert_true(sums.sweeps > 50 * traces && sums.whole_sweeps > 10 * traces &&
                 sums.lines > traces);
     assert_true(sums.raced > 100 * traces && sums.wanted > 100 * traces);
