@@ -50,6 +50,12 @@ static struct book *book_of(uint32_t slot)
     return made;
 }
 
+bool rt_origin_is_crowded(uint32_t slot)
+{
+    const struct book *book = atomic_load_explicit(&books[slot], memory_order_acquire);
+    return book && atomic_load_explicit(&book->count, memory_order_relaxed) >= RT_CELL_ORIGINS / 2;
+}
+
 /* --- stacks --- */
 
 /* Cut from pieces, whose rest is lost when another thread has begun the next one. */
@@ -191,7 +197,8 @@ uint16_t rt_origin_seek(uint32_t slot, const struct rh_image *image, uint32_t ke
     struct book *book = atomic_load_explicit(&books[slot], memory_order_acquire);
     if (!book || image->keys[key].site_count != 1)
         return 0;
-    _Atomic uint64_t *place = find_place(book, hash_of(image, image->keys[key].first_site, context));
+    _Atomic uint64_t *place =
+        find_place(book, hash_of(image, image->keys[key].first_site, context));
     uint16_t number = place ? (uint16_t)atomic_load(place) : 0;
     if (number)
         keep_latest(slot, image->runtime, key, context, number);

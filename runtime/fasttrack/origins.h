@@ -6,6 +6,9 @@
  * clocks numbers its own, from 1 on; a stack is taken when its number is given, and kept for good.
  * The caller names stack and locks by their context, a hash of both. The threads that a slot
  * belonged to are kept with the epochs in which they began.
+ *
+ * A program with a lock in each of many objects would use up all numbers. So when half of them are
+ * given, the caller leaves out which locks are held: the first that were are shown then.
  */
 #ifndef RH_RUNTIME_FASTTRACK_ORIGINS_H
 #define RH_RUNTIME_FASTTRACK_ORIGINS_H
@@ -14,6 +17,9 @@
 #include "keys.h"
 #include "rt.h"
 #include "scout/clocks.h"
+
+/* Whether half of a slot's numbers are given. */
+RT_HIDDEN bool rt_origin_is_crowded(uint32_t slot);
 
 /* The number of the origin of an access; 0 if there are too many, or no memory. */
 RT_HIDDEN uint16_t rt_origin_of(const struct rt_thread *self, uint32_t slot,

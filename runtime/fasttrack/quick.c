@@ -43,8 +43,9 @@ uint64_t rt_quick_locks(const struct rt_thread *self)
 {
     if (rt_likely(quick.knows_locks))
         return quick.locks;
-    uint64_t locks = 0;
-    for (uint32_t i = 0; i < self->held_count; i++)
+    uint64_t locks = self->held_count;
+    bool all = !rt_origin_is_crowded(rt_clocks_slot(self));
+    for (uint32_t i = 0; i < self->held_count && all; i++)
         locks = (locks ^ (uintptr_t)self->held[i].lock) * 0x9e3779b97f4a7c15ull;
     quick.locks = locks;
     quick.knows_locks = true;
@@ -94,7 +95,8 @@ static inline bool is_covered(const struct rt_shadow_granule *granule, uint64_t 
            rt_shadow_covers(granule, cell, needs);
 }
 
-/* The same, of a granule that seemed to be empty before its line was held: it may have been regular.
+/* The same, of a granule that seemed to be empty before its line was held: it may have been
+ * regular.
  */
 __attribute__((noinline)) static bool is_covered_now(const struct rt_shadow_held *held,
                                                      const struct rt_shadow_granule *granule,
@@ -164,17 +166,17 @@ static bool enter_parts(uintptr_t address, uint32_t size, const struct place *at
 
 /* --- sweeps --- */
 
-/* Neighbours mostly hold the same: what became of the last is kept. */
+/* Granules mostly hold the same as the next but one: what became of the last two is kept. */
 struct sweep {
     const struct rt_clocks *clocks;
     uint64_t cell;
     struct rt_shadow_held held;
     uintptr_t page; /* the last that was found to be touched, by number */
-    struct {
+    struct memo {
         uint64_t cell; /* 0: none */
         uint64_t first, rest[2];
         uint64_t new_first, new_rest[2];
-    } last;
+    } last[2]; /* of even and of odd granules */
 };
 
 static inline void leave_line(struct sweep *s)
@@ -192,30 +194,60 @@ static bool is_touched(struct sweep *s, uintptr_t address)
     return page == s->page;
 }
 
+static inline uint32_t parity_of(const struct rt_shadow_granule *granule)
+{
+    return (uintptr_t)granule / sizeof *granule % 2;
+}
+
 static inline uint64_t rest_of(const struct rt_shadow_granule *granule, uint32_t i)
 {
     return atomic_load_explicit(&granule->rest[i], memory_order_relaxed);
 }
 
-/* As change, if what becomes of the granule is not known. */
-__attribute__((noinline)) static bool change_anew(struct sweep *s,
-                                                  struct rt_shadow_granule *granule, uint64_t cell,
-                                                  bool is_line)
+/* If the granule holds what the last one did, makes of it what was made of that. */
+static inline bool change_like(struct sweep *s, const struct memo *last,
+                               struct rt_shadow_granule *granule, uint64_t cell)
 {
-    uint64_t first = rt_shadow_first(&s->held, granule);
-    uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)}, fourth = rest_of(granule, 2);
+    const uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)};
+    if (rt_shadow_first(&s->held, granule) != last->first || rest[0] != last->rest[0] ||
+        rest[1] != last->rest[1] || cell != last->cell)
+        return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (last->new_rest[i] != rest[i])
+            atomic_store_explicit(&granule->rest[i], last->new_rest[i], memory_order_relaxed);
+    rt_shadow_set_first(&s->held, granule, last->new_first);
+    return true;
+}
+
+static bool change_anew(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell,
+                        bool is_line)
+{
+    struct memo *last = &s->last[parity_of(granule)];
+    uint64_t first = rt_shadow_first(&s->held, granule), fourth = rest_of(granule, 2);
+    const uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)};
     if (!(is_line ? rt_track_line(s->clocks, &s->held, granule, cell)
                   : rt_track_try(s->clocks, &s->held, granule, cell)))
         return false;
     if (!is_line && (fourth || rest_of(granule, 2)))
         return true;
-    s->last.cell = cell;
-    s->last.first = first;
-    s->last.rest[0] = rest[0];
-    s->last.rest[1] = rest[1];
-    s->last.new_first = rt_shadow_first(&s->held, granule);
-    s->last.new_rest[0] = rest_of(granule, 0);
-    s->last.new_rest[1] = rest_of(granule, 1);
+    *last = (struct memo){
+        .cell = cell,
+        .first = first,
+        .rest = {rest[0], rest[1]},
+        .new_first = rt_shadow_first(&s->held, granule),
+        .new_rest = {rest_of(granule, 0), rest_of(granule, 1)},
+    };
+    return true;
+}
+
+/* As change, of a granule that is not like the last but one. */
+__attribute__((noinline)) static bool
+change_unlike(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell, bool is_line)
+{
+    const struct memo *other = &s->last[!parity_of(granule)];
+    if ((!is_line && rest_of(granule, 2)) || !change_like(s, other, granule, cell))
+        return change_anew(s, granule, cell, is_line);
+    s->last[parity_of(granule)] = *other;
     return true;
 }
 
@@ -223,23 +255,18 @@ __attribute__((noinline)) static bool change_anew(struct sweep *s,
 static inline bool change(struct sweep *s, struct rt_shadow_granule *granule, uint64_t cell,
                           bool is_line)
 {
-    uint64_t first = rt_shadow_first(&s->held, granule);
-    uint64_t rest[] = {rest_of(granule, 0), rest_of(granule, 1)};
-    bool is_same = first == s->last.first && rest[0] == s->last.rest[0] &&
-                   rest[1] == s->last.rest[1] && cell == s->last.cell;
-    if (rt_unlikely(!is_same) || rt_unlikely(!is_line && rest_of(granule, 2)))
-        return change_anew(s, granule, cell, is_line);
-    for (uint32_t i = 0; i < 2; i++)
-        if (s->last.new_rest[i] != rest[i])
-            atomic_store_explicit(&granule->rest[i], s->last.new_rest[i], memory_order_relaxed);
-    rt_shadow_set_first(&s->held, granule, s->last.new_first);
-    return true;
+    bool has_room = is_line || !rest_of(granule, 2);
+    return (rt_likely(has_room) &&
+            rt_likely(change_like(s, &s->last[parity_of(granule)], granule, cell))) ||
+           change_unlike(s, granule, cell, is_line);
 }
 
 /* Whether the first word is that of a granule that was changed last, and so not covered. */
-static inline bool is_like_last(const struct sweep *s, uint64_t first, uint64_t cell)
+static inline bool is_like_last(const struct sweep *s, const struct rt_shadow_granule *granule,
+                                uint64_t first, uint64_t cell)
 {
-    return first && first == s->last.first && cell == s->last.cell;
+    const struct memo *last = &s->last[parity_of(granule)];
+    return first && first == last->first && cell == last->cell;
 }
 
 /* Of a granule that its first word does not cover. */
@@ -251,7 +278,7 @@ __attribute__((always_inline)) static inline bool sweep_granule(struct sweep *s,
     bool is_held = rt_shadow_line(granule) == s->held.line;
     if (is_held)
         first = rt_shadow_first(&s->held, granule);
-    if (!is_like_last(s, first, cell) && is_covered(granule, first, cell, needs))
+    if (!is_like_last(s, granule, first, cell) && is_covered(granule, first, cell, needs))
         return true;
     if (rt_unlikely(!first) && !is_touched(s, at))
         return false;
@@ -331,14 +358,15 @@ static inline bool is_line_covered(const struct rt_shadow_granule *granule, uint
                                    uint64_t cell, uint64_t needs)
 {
     for (uint32_t i = 0; i < PAIR / stride; i++)
-        if (!is_covered(&granule[i],
-                        atomic_load_explicit(&granule[i].first, memory_order_acquire), cell, needs))
+        if (!is_covered(&granule[i], atomic_load_explicit(&granule[i].first, memory_order_acquire),
+                        cell, needs))
             return false;
     return true;
 }
 
 /* All accesses of a line, or of every second granule of it from `granule` on, if that is or becomes
- * regular. False if not, or if something is refused: then the line, if it is held, is as others are.
+ * regular. False if not, or if something is refused: then the line, if it is held, is as others
+ * are.
  */
 static inline bool sweep_line(struct sweep *s, uintptr_t at, struct rt_shadow_granule *granule,
                               uint64_t stride, uint64_t cell, uint64_t needs)
@@ -346,7 +374,7 @@ static inline bool sweep_line(struct sweep *s, uintptr_t at, struct rt_shadow_gr
     struct rt_shadow_granule *line = rt_shadow_line(granule);
     bool is_regular = rt_shadow_is_regular(line);
     uint64_t first = atomic_load_explicit(&granule->first, memory_order_relaxed);
-    if (!is_like_last(s, first, cell) && is_line_covered(granule, stride, cell, needs))
+    if (!is_like_last(s, granule, first, cell) && is_line_covered(granule, stride, cell, needs))
         return is_regular;
     if (rt_unlikely(!is_regular) && !is_touched(s, at))
         return false;

@@ -171,39 +171,50 @@ static uint64_t word_of(const struct rt_shadow_granule *granule, uint32_t k)
     return atomic_load_explicit(&granule->rest[k], memory_order_relaxed);
 }
 
-/* `first`: the other's first word. */
-static bool holds_same(const struct rt_shadow_granule *granule,
-                       const struct rt_shadow_granule *other, uint64_t first)
+/* What a granule of a line that is held has, but for its last word. */
+struct words {
+    uint64_t first, rest[REST - 1];
+};
+
+static inline struct words read_words(const struct rt_shadow_held *held, uint32_t i)
 {
-    bool same = atomic_load_explicit(&granule->first, memory_order_relaxed) == first;
-    for (uint32_t k = 0; k < REST && same; k++)
-        same = word_of(granule, k) == word_of(other, k);
-    return same;
+    const struct rt_shadow_granule *granule = &held->line[i];
+    return (struct words){.first = rt_shadow_first(held, granule),
+                          .rest = {word_of(granule, 0), word_of(granule, 1)}};
 }
 
-static bool has_room_for_mark(const struct rt_shadow_granule *granule)
+static inline bool holds(const struct rt_shadow_granule *granule, const struct words *words)
 {
-    return !word_of(granule, REST - 1) && !rt_shadow_is_block(word_of(granule, 0));
+    return !((atomic_load_explicit(&granule->first, memory_order_relaxed) ^ words->first) |
+             (word_of(granule, 0) ^ words->rest[0]) | (word_of(granule, 1) ^ words->rest[1]) |
+             word_of(granule, 2));
+}
+
+static inline void clear(struct rt_shadow_granule *granule, const struct words *words)
+{
+    if (words->first)
+        atomic_store_explicit(&granule->first, 0, memory_order_release);
+    for (uint32_t k = 0; k < REST - 1 && words->rest[k]; k++)
+        atomic_store_explicit(&granule->rest[k], 0, memory_order_relaxed);
 }
 
 /* The mark comes before the words of the others go, or someone might think that they were empty
  * (rt_shadow_is_empty). */
 bool rt_shadow_pack(const struct rt_shadow_held *held)
 {
+    _Static_assert(REST == 3, "struct words has all but the last");
     struct rt_shadow_granule *line = held->line;
-    uint64_t firsts[] = {held->kept, rt_shadow_first(held, &line[1])};
-    for (uint32_t i = 2; i < RT_SHADOW_LINE; i++)
-        if (!holds_same(&line[i], &line[i % 2], firsts[i % 2]))
-            return false;
-    if (!has_room_for_mark(&line[0]) || !has_room_for_mark(&line[1]))
+    const struct words even = read_words(held, 0), odd = read_words(held, 1);
+    if (word_of(&line[0], 2) || word_of(&line[1], 2) || rt_shadow_is_block(even.rest[0]) ||
+        rt_shadow_is_block(odd.rest[0]))
         return false;
+    for (uint32_t i = 2; i < RT_SHADOW_LINE; i += 2)
+        if (!holds(&line[i], &even) || !holds(&line[i + 1], &odd))
+            return false;
     atomic_store_explicit(&line->rest[REST - 1], RT_SHADOW_REGULAR, memory_order_release);
-    for (uint32_t i = 2; i < RT_SHADOW_LINE; i++) {
-        if (!firsts[i % 2])
-            continue;
-        atomic_store_explicit(&line[i].first, 0, memory_order_release);
-        for (uint32_t k = 0; k < REST && word_of(&line[i], k); k++)
-            atomic_store_explicit(&line[i].rest[k], 0, memory_order_relaxed);
+    for (uint32_t i = 2; i < RT_SHADOW_LINE; i += 2) {
+        clear(&line[i], &even);
+        clear(&line[i + 1], &odd);
     }
     return true;
 }

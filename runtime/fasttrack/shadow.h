@@ -16,9 +16,10 @@
  * atomic operation for each line.
  *
  * A line is regular if its even granules all hold the same and its odd ones, too, as sweeps over
- * arrays leave it: then only the first two granules say what, in three words each, and the last word
- * of the first is RT_SHADOW_REGULAR; the words of the others are 0. So a sweep reads and writes a
- * quarter of the memory. Who needs a single granule makes the line as others are, by holding it.
+ * arrays leave it: then only the first two granules say what, in three words each, and the last
+ * word of the first is RT_SHADOW_REGULAR; the words of the others are 0. So a sweep reads and
+ * writes a quarter of the memory. Who needs a single granule makes the line as others are, by
+ * holding it.
  *
  * A page of the program (4 KB) that was never touched is marked as such, so that memory that is
  * given back untouched costs nothing.
@@ -74,8 +75,7 @@ struct rt_shadow_held {
     uint64_t kept;
 };
 
-static inline struct rt_shadow_granule *
-rt_shadow_line(const struct rt_shadow_granule *granule)
+static inline struct rt_shadow_granule *rt_shadow_line(const struct rt_shadow_granule *granule)
 {
     return (struct rt_shadow_granule *)((uintptr_t)granule &
                                         -(RT_SHADOW_LINE * sizeof(struct rt_shadow_granule)));
@@ -155,7 +155,8 @@ static inline bool rt_shadow_is_empty(const struct rt_shadow_granule *granule)
 }
 
 /* Where a regular line has what the granule holds. */
-static inline struct rt_shadow_granule *rt_shadow_of_regular(const struct rt_shadow_granule *granule)
+static inline struct rt_shadow_granule *
+rt_shadow_of_regular(const struct rt_shadow_granule *granule)
 {
     struct rt_shadow_granule *line = rt_shadow_line(granule);
     return &line[(granule - line) % 2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races that were told: an earlier access by its slot and origin, and the site of the later one. Two
- * threads may race for the same memory a million times; so this is asked before stacks are taken.
- * Lossy, by a table without chains: evidence/findings.c knows for sure.
+ * Races that were told: an earlier access by its slot and origin, and the site of the later one.
+ * Two threads may race for the same memory a million times; so this is asked before stacks are
+ * taken. Lossy, by a table without chains: evidence/findings.c knows for sure.
  */
 #ifndef RH_RUNTIME_FASTTRACK_TOLD_H
 #define RH_RUNTIME_FASTTRACK_TOLD_H

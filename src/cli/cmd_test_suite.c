@@ -43,8 +43,8 @@ static enum rh_status read_suppressions(const struct options *o,
 {
     enum rh_status status = rh_cli_read_suppressions(&o->suppressions, NULL, rules);
     for (size_t p = 0; p < result->programs.len && status == RH_OK; p++)
-        status = rh_cli_add_suppressions(
-            &o->suppressions, rh_process_at(result->programs.data[p], 0)->path, rules);
+        status = rh_cli_add_suppressions(&o->suppressions,
+                                         rh_process_at(result->programs.data[p], 0)->path, rules);
     return status;
 }
 

@@ -121,8 +121,8 @@ static long long needs_of(const struct rh_site *site, uint32_t at)
     return (long long)(needs | ~(uint64_t)RH_CHECK_KINDS);
 }
 
-/* Leaves the address of the first granule's shadow in %r10. Without the runtime, the epoch has taken
- * that since. */
+/* Leaves the address of the first granule's shadow in %r10. Without the runtime, the epoch has
+ * taken that since. */
 static void add_shadow(struct rh_strbuf *t, const char *stub, bool is_first, bool has_runtime)
 {
     if (!is_first && has_runtime)

@@ -77,12 +77,13 @@ static bool is_sum(const struct rh_value *v)
            v->kind == RH_VALUE_INST && v->ops[1]->kind == RH_VALUE_INT;
 }
 
-/* Adds a multiple of an index, less the constants that were added to that: loops are unrolled so. */
+/* Adds a multiple of an index, less the constants that were added to that: loops are unrolled so.
+ */
 static void add_term(struct place *place, struct rh_gep_term term, int64_t *offset)
 {
     for (; is_sum(term.index); term.index = term.index->ops[0])
-        *offset = (int64_t)((uint64_t)*offset +
-                            (uint64_t)term.index->ops[1]->num * (uint64_t)term.scale);
+        *offset =
+            (int64_t)((uint64_t)*offset + (uint64_t)term.index->ops[1]->num * (uint64_t)term.scale);
     place->terms[place->term_count++] = term;
 }
 
@@ -90,8 +91,7 @@ static void add_term(struct place *place, struct rh_gep_term term, int64_t *offs
 static bool has_wide_indices(const struct rh_gep *gep)
 {
     for (uint32_t i = 0; i < gep->term_count; i++)
-        if (gep->terms[i].index->type->kind != RH_TYPE_INT ||
-            gep->terms[i].index->type->bits != 64)
+        if (gep->terms[i].index->type->kind != RH_TYPE_INT || gep->terms[i].index->type->bits != 64)
             return false;
     return true;
 }
@@ -103,8 +103,7 @@ static void find_place(struct rh_value *pointer, bool indices, struct place *pla
     *offset = 0;
     *place = (struct place){0};
     while (pointer->gep && !pointer->gep->unknown &&
-           place->term_count + pointer->gep->term_count <= room &&
-           has_wide_indices(pointer->gep)) {
+           place->term_count + pointer->gep->term_count <= room && has_wide_indices(pointer->gep)) {
         *offset = (int64_t)((uint64_t)*offset + (uint64_t)pointer->gep->offset);
         for (uint32_t i = 0; i < pointer->gep->term_count; i++)
             add_term(place, pointer->gep->terms[i], offset);
@@ -312,8 +311,8 @@ static struct group *group_for(struct collector *c, const struct member *a)
     for (size_t g = 0; g < c->open_count; g++) {
         struct group *group = &c->open.data[g];
         int64_t distance = a->offset - group->members.data[0].offset;
-        if (is_same_place(&group->place, &a->place) && group->members.len < MAX_MEMBERS && distance >= INT32_MIN &&
-            distance <= INT32_MAX)
+        if (is_same_place(&group->place, &a->place) && group->members.len < MAX_MEMBERS &&
+            distance >= INT32_MIN && distance <= INT32_MAX)
             return group;
     }
     if (c->open_count == c->open.len)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks fasttrack on programs that are hard to follow: threads that join main, a main that ends by
-pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec, plugins; also
-linked with -static, and with 4 GB of addresses. A program with a shared library is one source, whose
+pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec, plugins, a
+lock in each of many objects; also linked with -static, and with 4 GB of addresses. A program with a shared library is one source, whose
 library is what -DLIBRARY leaves of it. One that names plugins behind `// PLUGIN:` is built once more for
 each, as a library, with -DPLUGIN=NAME; it finds them in FOLDER.
 
@@ -101,6 +101,7 @@ def main():
         bench = Bench(sys.argv[1], folder)
         for source in sorted(os.listdir(PROGRAMS)):
             bench.check(os.path.splitext(source)[0])
+        bench.check("many_locks", ("--rh-sites=all",))
         for name in STATIC:
             bench.check(name, ("-static",))
         if "--sanitized" in sys.argv:
