@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks fasttrack on programs that are hard to follow: threads that join main, a main that ends by
-pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec, a lock in
-each of many objects; also linked with -static, and with 4 GB of addresses. A program with a shared
-library is one source, whose library is what -DLIBRARY leaves of it.
+pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec; also
+linked with -static, and with 4 GB of addresses.
 
 Each ends as it does alone. It reports the races of its comments; none if it has no such comment. A
 race whose program is listed in PERHAPS need not be found: two threads may share a clock.
@@ -44,18 +43,10 @@ class Bench:
 
     def compile(self, name, options):
         program = os.path.join(self.folder, name + "".join(options))
-        source = os.path.join(PROGRAMS, f"{name}.c")
-        with open(source) as file:
-            library = f"{self.folder}/lib{name}.so" if "ifdef LIBRARY" in file.read() else None
-        if library:
-            self.cc("-DLIBRARY", "-fPIC", "-shared", source, "-o", library)
-            options = [*options, library]
-        self.cc(*options, source, "-o", program)
-        return program
-
-    def cc(self, *words):
         subprocess.run([os.path.join(self.bin, "racehive-cc"), "--rh-profile=testing", "-O2", "-g",
-                        "-pthread", *words], check=True)
+                        "-pthread", *options, os.path.join(PROGRAMS, f"{name}.c"), "-o", program],
+                       check=True)
+        return program
 
     def run(self, program, prepare):
         """Status and racing lines of one execution."""
