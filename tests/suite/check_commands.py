@@ -109,6 +109,21 @@ def check_merging(bench):
            "nothing is left behind", merged)
 
 
+def check_library(bench):
+    source = os.path.join(HERE, "library.c")
+    bench.build(source, "liblibrary.so", "-DLIBRARY", "-fPIC", "-shared")
+    bench.build(source, "library", "./liblibrary.so")
+    with open(source, encoding="utf-8") as file:
+        racy = {number for number, text in enumerate(file, 1) if "// RACE" in text}
+    for _ in range(10):
+        result = bench.racehive("run", "--json=library.json", "./library")
+        found = {side["line"] for race in bench.races("library.json")["library"]
+                 if race["verdict"] == "true-race" for side in (race["first"], race["second"])}
+        if found or result.returncode != 0:
+            break
+    expect(result.returncode == RACE_FOUND and found == racy, "checks in a library", result)
+
+
 def check_suppressions(bench):
     command = ("--", "sh", "-c", "./racy; ./forks")
     with open(os.path.join(bench.folder, "rules"), "w", encoding="utf-8") as file:
@@ -162,6 +177,7 @@ def main():
         check_merging(bench)
         check_detectors(bench)
         check_suppressions(bench)
+        check_library(bench)
     print(f"{len(failures)} failures")
     return 1 if failures else 0
 

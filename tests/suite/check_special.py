@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks fasttrack on programs that are hard to follow: threads that join main, a main that ends by
 pthread_exit, a thousand threads alive, a hundred thousand in sequence, fork without exec, plugins, a
-lock in each of many objects; also linked with -static, and with 4 GB of addresses. A program with a shared library is one source, whose
-library is what -DLIBRARY leaves of it. One that names plugins behind `// PLUGIN:` is built once more for
-each, as a library, with -DPLUGIN=NAME; it finds them in FOLDER.
+lock in each of many objects; also linked with -static, and with 4 GB of addresses. A program that
+names plugins behind `// PLUGIN:` is built once more for each, as a library, with -DPLUGIN=NAME; it
+finds them in FOLDER.
 
 Each ends as it does alone. It reports the races of its comments; none if it has no such comment. A
 race whose program is listed in PERHAPS need not be found: two threads may share a clock.
@@ -48,18 +48,12 @@ class Bench:
         program = os.path.join(self.folder, name + "".join(options))
         source = os.path.join(PROGRAMS, f"{name}.c")
         with open(source) as file:
-            text = file.read()
-        plugins = re.findall(r"// PLUGIN: (\w+)", text)
+            plugins = re.findall(r"// PLUGIN: (\w+)", file.read())
         for plugin in plugins:
             self.build("-fPIC", "-shared", f"-DPLUGIN={plugin}", source, "-o",
                        os.path.join(self.folder, plugin + ".so"))
-        if plugins:
-            options = ["-rdynamic", f'-DFOLDER="{self.folder}"', *options]
-        if "ifdef LIBRARY" in text:
-            library = f"{self.folder}/lib{name}.so"
-            self.build("-DLIBRARY", "-fPIC", "-shared", source, "-o", library)
-            options = [*options, library]
-        self.build(*options, source, "-o", program)
+        self.build(*(["-rdynamic", f'-DFOLDER="{self.folder}"'] if plugins else []), *options, source,
+                   "-o", program)
         return program
 
     def build(self, *words):

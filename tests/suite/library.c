@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A shared library reads and writes what two threads share: its checks find the runtime's variables
- * by another way than those of the executable. Reads by both threads are in turns, so that each
- * finds the other's in front of its own. */
+/* A shared library, with -DLIBRARY, and its program. The library reads and writes what two threads
+ * share: its checks find the runtime's variables by another way than those of the executable. Both
+ * threads read in turns, so that each finds the other's reads in front of its own. */
 #include <pthread.h>
 #include <stdint.h>
 
