@@ -76,6 +76,9 @@ struct rh_pointsto;
 struct rh_pointsto_options {
     bool is_library;              /* a shared library: exported functions are called from outside */
     bool is_coarse;               /* tells objects apart, but not the places in them */
+    /* Takes pointers by their declarations, and calls what this analysis of the module calls: see
+     * views.c. NULL: takes nothing by its declaration. */
+    const struct rh_pointsto *guide;
     struct rh_deadline *deadline; /* once passed, the result is worth nothing; may be NULL */
 };
 
@@ -96,6 +99,9 @@ const struct rh_cell *rh_pointsto_cell(const struct rh_pointsto *p, uint32_t id)
  * which the instance does not matter. Valid until the analysis is freed. */
 const struct rh_idset *rh_pointsto_of(const struct rh_pointsto *p, uint32_t instance,
                                       const struct rh_value *pointer);
+/* The same for the pointer of a load or store: what the access sees there by its type tag. */
+const struct rh_idset *rh_pointsto_at(const struct rh_pointsto *p, uint32_t instance,
+                                      const struct rh_value *access);
 /* The cells that pointers stored in the object, at any of its offsets, may point to. */
 void rh_pointsto_contents(const struct rh_pointsto *p, uint32_t object, struct rh_idset *out);
 /* The cells that pointers stored in `bytes` at a cell (0: as far as it goes) may point to. */
@@ -112,6 +118,12 @@ const struct rh_idset *rh_pointsto_sent(const struct rh_pointsto *p);
 
 /* May an access with this type tag be at the cell, by what the object was made for? */
 bool rh_pointsto_fits(const struct rh_pointsto *p, uint32_t cell, uint32_t tag);
+
+/* The object of the block that an object is a view of; itself if it is none. */
+uint32_t rh_pointsto_block(const struct rh_pointsto *p, uint32_t object);
+/* May so many bytes at the cells overlap, views of one block considered? */
+bool rh_pointsto_meet(const struct rh_pointsto *p, uint32_t a, uint64_t a_size, uint32_t b,
+                      uint64_t b_size);
 
 /* At what distance the cell repeats, arrays within counted; 0 if it is one place. */
 uint32_t rh_cell_stride(const struct rh_cell *c);
