@@ -33,12 +33,16 @@ static void run_pointsto(struct rh_module *m, const struct rh_analysis_options *
     a->pointsto = rh_pointsto_solve(m, &pointsto);
 }
 
-/* The second opinion is worth a part of the time that is left, and no failure. */
+/* The second opinion is worth twice the time of the first and a part of what is left, and to have
+ * none is no failure. */
 static void run_declared(struct rh_module *m, const struct rh_analysis_options *options,
                          struct rh_analysis *a)
 {
-    double now = rh_deadline_now(), left = a->deadline.at - now;
-    struct rh_deadline part = {.at = options->seconds > 0 ? now + left / 4 : 0};
+    enum { SPARE = 2 };
+    double now = rh_deadline_now(), left = (a->deadline.at - now) / 4;
+    double worth = 2 * a->seconds[RH_PHASE_POINTSTO] + SPARE;
+    struct rh_deadline part = {
+        .at = options->seconds > 0 ? now + (left < worth ? left : worth) : 0};
     struct rh_pointsto_options pointsto = {
         .is_library = options->is_library, .guide = a->pointsto, .deadline = &part};
     if (!options->trusts_declarations || a->is_coarse)
