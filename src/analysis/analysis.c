@@ -41,8 +41,8 @@ static void run_declared(struct rh_module *m, const struct rh_analysis_options *
     enum { SPARE = 2 };
     double now = rh_deadline_now(), left = (a->deadline.at - now) / 4;
     double worth = 2 * a->seconds[RH_PHASE_POINTSTO] + SPARE;
-    struct rh_deadline part = {
-        .at = options->seconds > 0 ? now + (left < worth ? left : worth) : 0};
+    struct rh_deadline part = {.at =
+                                   options->seconds > 0 ? now + (left < worth ? left : worth) : 0};
     struct rh_pointsto_options pointsto = {
         .is_library = options->is_library, .guide = a->pointsto, .deadline = &part};
     if (!options->trusts_declarations || a->is_coarse)
@@ -60,8 +60,7 @@ static void run_phase(enum rh_phase phase, struct rh_module *m,
     struct rh_flow_options flow = {.is_library = options->is_library,
                                    .outside_starts = options->outside_starts,
                                    .deadline = &a->deadline};
-    struct rh_pairs_trust trust = {.library = options->trusts_library,
-                                   .declared = a->declared};
+    struct rh_pairs_trust trust = {.library = options->trusts_library, .declared = a->declared};
     switch (phase) {
     case RH_PHASE_ACCESSES:
         rh_accesses_collect(m, options->config, &a->accesses);
@@ -79,8 +78,8 @@ static void run_phase(enum rh_phase phase, struct rh_module *m,
         run_declared(m, options, a);
         break;
     case RH_PHASE_CANDIDATES:
-        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->escape, &a->deadline,
-                      &trust, &a->pairs);
+        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->escape, &a->deadline, &trust,
+                      &a->pairs);
         break;
     case RH_PHASE_COUNT:
         break;

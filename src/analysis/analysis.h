@@ -51,7 +51,7 @@ struct rh_analysis {
 struct rh_analysis_options {
     bool is_library;     /* a shared library: any exported function may be called by any thread */
     bool outside_starts; /* code without bitcode may start threads */
-    bool trusts_library;            /* the C++ library does not race on what is its own */
+    bool trusts_library; /* the C++ library does not race on what is its own */
     bool trusts_declarations;       /* pointers lead to what they are declared to */
     double seconds;                 /* that it may take; 0: as long as it wants */
     const struct rh_config *config; /* or NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the search for candidates takes for granted unless --rh-trust= says otherwise: `all`, `none`,
- * or a list like `no-cxx-library,no-declarations` of what it does not.
+ * What the search for candidates takes for granted unless --rh-trust= says otherwise: `all`,
+ * `none`, or a list like `no-cxx-library,no-declarations` of what it does not.
  */
 #ifndef RH_BASE_TRUST_H
 #define RH_BASE_TRUST_H

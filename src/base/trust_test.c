@@ -21,8 +21,8 @@ static void lists_take_away(void **state)
 static void others_are_refused(void **state)
 {
     (void)state;
-    const char *const lists[] = {"",     "no-",         "declarations",     "no-declaration",
-                                 "some", "all,none",    "no-declarations,", ",no-cxx-library",
+    const char *const lists[] = {"",     "no-",       "declarations",     "no-declaration",
+                                 "some", "all,none",  "no-declarations,", ",no-cxx-library",
                                  "ALL",  "no-nothing"};
     bool trusts[RH_TRUST_COUNT];
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)

@@ -194,7 +194,8 @@ static const struct setting table[] = {
      "candidates (keys where a race is possible, the default), all (no analysis, keys everywhere)"},
     {"trust", "RACEHIVE_TRUST", "WHICH", set_trust, get_trust,
      "what the search takes for granted: all (the default), none, no-cxx-library (that the C++ "
-     "library orders what it does to its own objects), no-declarations (that pointers are what they "
+     "library orders what it does to its own objects), no-declarations (that pointers are what "
+     "they "
      "are declared to be)"},
     {"escape", "RACEHIVE_ESCAPE", "on|off", set_escape, get_escape,
      "whether pointer stores have keys, too, which the detector caper needs (on)"},

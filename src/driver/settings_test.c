@@ -47,10 +47,13 @@ static void words_set_what_they_say(void **state)
     (void)state;
     struct rh_settings settings;
     assert_int_equal(rh_settings_read_environment(&settings), RH_OK);
-    const char *const words[] = {
-        "--rh-profile=off",         "--rh-config=a=b", "--rh-keys=flag",
-        "--rh-keep-temps",          "--rh-help",       "--rh-analysis-seconds=20",
-        "--rh-trust=no-cxx-library,no-declarations"};
+    const char *const words[] = {"--rh-profile=off",
+                                 "--rh-config=a=b",
+                                 "--rh-keys=flag",
+                                 "--rh-keep-temps",
+                                 "--rh-help",
+                                 "--rh-analysis-seconds=20",
+                                 "--rh-trust=no-cxx-library,no-declarations"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         assert_int_equal(rh_settings_read_word(&settings, words[i]), RH_OK);
     assert_int_equal(settings.profile, RH_PROFILE_OFF);

@@ -3,9 +3,10 @@
  * Which pairs of accesses touch different memory if pointers are what they are declared to be: a
  * second opinion on pairs that may meet, from a second points-to analysis (pointsto/views.c).
  *
- * How it works: each access gets the set of cells that the second analysis gives its pointer, in all
- * instances of its function. Two accesses are apart if no two cells of their sets meet. Where the
- * second analysis knows nothing (no cell, or memory of the outside), the first one's word holds.
+ * How it works: each access gets the set of cells that the second analysis gives its pointer, in
+ * all instances of its function. Two accesses are apart if no two cells of their sets meet. Where
+ * the second analysis knows nothing (no cell, or memory of the outside), the first one's word
+ * holds.
  */
 #include <stdlib.h>
 
@@ -130,8 +131,8 @@ bool rh_pairs_apart(struct rh_pairs_work *w, uint32_t a, uint32_t b)
         w->apart = rh_calloc(CACHE, sizeof *w->apart);
     struct known_pair *known = &w->apart[(first * 0x9e3779b1u ^ second * 0x85ebca6bu) % CACHE];
     if ((known->first != first || known->second != second) && w->seen_steps < MOST_STEPS)
-        *known = (struct known_pair){
-            first, second, !find_meeting(w, &w->seen.data[first], &w->seen.data[second])};
+        *known = (struct known_pair){first, second,
+                                     !find_meeting(w, &w->seen.data[first], &w->seen.data[second])};
     return known->first == first && known->second == second && known->apart;
 }
 

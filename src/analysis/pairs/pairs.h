@@ -76,7 +76,8 @@ struct rh_pairs {
 /* What the search takes for granted. */
 struct rh_pairs_trust {
     bool library; /* two accesses that the C++ library makes to what is its own are ordered by it */
-    const struct rh_pointsto *declared; /* where pointers are what they are declared to be; or NULL */
+    const struct rh_pointsto
+        *declared; /* where pointers are what they are declared to be; or NULL */
 };
 
 /* Also writes the reason of each access that is in no candidate into `accesses`. */

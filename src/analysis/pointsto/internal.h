@@ -31,7 +31,7 @@ struct shift {
     bool loose; /* from a pointer that may lie before the object: a[i + 5] as (a + i) + 5, i < 0 */
     const struct rh_type *as; /* not moved, but seen as this struct: views.c */
     bool is_access;           /* as its member at `offset` */
-    bool by_elements; /* the stride is the size of structs or arrays that a pointer is to */
+    bool by_elements;         /* the stride is the size of structs or arrays that a pointer is to */
 };
 
 struct shift_edge {
@@ -98,7 +98,7 @@ struct object {
     bool collapsed;   /* looked at in too many ways: from then on as a whole */
     uint32_t whole;   /* cell of all its bytes, or NO_NODE if not made yet */
     uint32_t cell_count;
-    bool is_view;  /* of the block `base`, as its `type` */
+    bool is_view; /* of the block `base`, as its `type` */
     uint32_t base;
 };
 
@@ -147,11 +147,12 @@ struct rh_pointsto {
     RH_VEC(struct instance) instances;
     RH_VEC(struct copy) copies;
     RH_VEC(struct call) calls;
-    struct rh_map call_of;      /* (instance, call's value id) -> call number */
-    struct rh_map object_of;    /* value id of a global or function -> object */
-    struct rh_map constants;    /* value id of a constant -> node */
-    /* Of views.c. By value id: its declaration; by (instance, value id): the node before the filter,
-     * and that of an access's pointer behind it; by (block, type id): the view; by two type ids. */
+    struct rh_map call_of;   /* (instance, call's value id) -> call number */
+    struct rh_map object_of; /* value id of a global or function -> object */
+    struct rh_map constants; /* value id of a constant -> node */
+    /* Of views.c. By value id: its declaration; by (instance, value id): the node before the
+     * filter, and that of an access's pointer behind it; by (block, type id): the view; by two type
+     * ids. */
     struct rh_map declared, raw_of, seen_by, view_of, alike;
     RH_VEC(uint32_t) fields_of; /* by cell: number of its field in its object, or NO_NODE */
     struct instance_list RH_VEC_BODY(uint32_t) * instances_of; /* by function id */

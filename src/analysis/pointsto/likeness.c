@@ -2,9 +2,9 @@
 /*
  * Which structs may lie in which others, for pointers that are taken by their declarations.
  *
- * Structs of one name and size are one. Programs repeat a header instead of nesting it, and keep any
- * struct in one that is large enough (struct sockaddr_storage), so structs that begin alike for more
- * than a few members, or as far as one has more than bytes, are taken for each other.
+ * Structs of one name and size are one. Programs repeat a header instead of nesting it, and keep
+ * any struct in one that is large enough (struct sockaddr_storage), so structs that begin alike for
+ * more than a few members, or as far as one has more than bytes, are taken for each other.
  */
 #include <string.h>
 
@@ -179,8 +179,8 @@ bool pt_nests(const struct rh_type *in, int64_t at, uint32_t step, const struct 
     if (in->kind == RH_TYPE_ARRAY) {
         uint32_t size = (uint32_t)in->elems[0]->alloc_size;
         return size && pt_nests(in->elems[0], at,
-                                (uint32_t)(in->count > 1 || !in->count ? pt_gcd(step, size) : step), t,
-                                meets, arg);
+                                (uint32_t)(in->count > 1 || !in->count ? pt_gcd(step, size) : step),
+                                t, meets, arg);
     }
     if (in->kind != RH_TYPE_STRUCT)
         return false;

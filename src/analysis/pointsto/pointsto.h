@@ -74,8 +74,8 @@ struct rh_instance {
 struct rh_pointsto;
 
 struct rh_pointsto_options {
-    bool is_library;              /* a shared library: exported functions are called from outside */
-    bool is_coarse;               /* tells objects apart, but not the places in them */
+    bool is_library; /* a shared library: exported functions are called from outside */
+    bool is_coarse;  /* tells objects apart, but not the places in them */
     /* Takes pointers by their declarations, and calls what this analysis of the module calls: see
      * views.c. NULL: takes nothing by its declaration. */
     const struct rh_pointsto *guide;

@@ -251,7 +251,7 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
         /* Addresses wrap, as they do in the machine. */
         c.offset = (int64_t)((uint64_t)c.offset + (uint64_t)by->offset);
     } else if (o->is_view && by->offset > 0 && pt_is_open(o->type)) {
-        c.offset += by->offset; /* a header, so many bytes, and those behind its end */
+        c.offset += by->offset;  /* a header, so many bytes, and those behind its end */
     } else if (by->offset < 0) { /* from a byte of the array back to what holds the array */
         c.offset = 0;
         c.end = INT64_MAX;

@@ -148,7 +148,8 @@ static bool same_shift(const struct shift *a, const struct shift *b)
 {
     return a->offset == b->offset && a->stride == b->stride && a->start == b->start &&
            a->extent == b->extent && a->down == b->down && a->below == b->below &&
-           a->loose == b->loose && a->as == b->as && a->is_access == b->is_access && a->by_elements == b->by_elements;
+           a->loose == b->loose && a->as == b->as && a->is_access == b->is_access &&
+           a->by_elements == b->by_elements;
 }
 
 static const struct shift_edge *find_shift(const struct node *n, const struct shift *by)

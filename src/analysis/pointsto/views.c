@@ -3,12 +3,12 @@
  * Points-to by declaration: a pointer that is declared to point to a struct points to nothing else.
  *
  * How it works: a variable, or a member or global variable that a pointer is loaded from, says what
- * struct the pointer leads to; a type tag says through what struct a load or store goes. Before such
- * a pointer is used, its cells pass a filter. Of memory that has a type, the places stay in which
- * such a struct may lie. A heap block without a type of its own is seen through a *view*: an object
- * for each block and struct, in which the struct lies at the beginning. So what a pool hands out as
- * items and as connections is told apart from then on, and what is stored in one is not read from
- * the other.
+ * struct the pointer leads to; a type tag says through what struct a load or store goes. Before
+ * such a pointer is used, its cells pass a filter. Of memory that has a type, the places stay in
+ * which such a struct may lie. A heap block without a type of its own is seen through a *view*: an
+ * object for each block and struct, in which the struct lies at the beginning. So what a pool hands
+ * out as items and as connections is told apart from then on, and what is stored in one is not read
+ * from the other.
  *
  * What is stored through one view and read through another is lost, and so is what is stored as raw
  * memory and read as a struct. This analysis alone would therefore not be sound: it only gives a

@@ -17,7 +17,7 @@ struct rh_layouts {
     struct rh_ditypes types;
     struct rh_varlocs *variables;
     struct rh_arena arena;
-    uint32_t next_id; /* of types: behind those of the module */
+    uint32_t next_id;   /* of types: behind those of the module */
     struct rh_map done; /* struct rh_ditype -> struct rh_type */
 };
 
