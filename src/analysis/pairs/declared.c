@@ -26,8 +26,7 @@ static void collect(const struct rh_pointsto *p, const struct rh_access *a, stru
     uint32_t tag = is_own && a->size <= 8 ? a->inst->tag : 0;
     const uint32_t *instances = rh_pointsto_instances_of(p, a->inst->fn, &count);
     for (uint32_t i = 0; i < count; i++) {
-        const struct rh_idset *all = is_own ? rh_pointsto_at(p, instances[i], a->inst)
-                                            : rh_pointsto_of(p, instances[i], a->pointer);
+        const struct rh_idset *all = rh_pointsto_of(p, instances[i], a->pointer);
         for (uint64_t at = 0; rh_idset_next(all, &at, &cell);)
             if (rh_pointsto_fits(p, cell, tag))
                 rh_idset_add(out, cell);

@@ -30,7 +30,6 @@ struct shift {
     bool below; /* may also move towards the beginning of its array: p[i] with i < 0 */
     bool loose; /* from a pointer that may lie before the object: a[i + 5] as (a + i) + 5, i < 0 */
     const struct rh_type *as; /* not moved, but seen as this struct: views.c */
-    bool is_access;           /* as its member at `offset` */
     bool by_elements;         /* the stride is the size of structs or arrays that a pointer is to */
 };
 
@@ -151,9 +150,9 @@ struct rh_pointsto {
     struct rh_map object_of; /* value id of a global or function -> object */
     struct rh_map constants; /* value id of a constant -> node */
     /* Of views.c. By value id: its declaration; by (instance, value id): the node before the
-     * filter, and that of an access's pointer behind it; by (block, type id): the view; by two type
-     * ids. */
-    struct rh_map declared, raw_of, seen_by, view_of, alike;
+     * filter; by (block, type id): the view; by two type ids: whether one is taken for the other.
+     */
+    struct rh_map declared, raw_of, view_of, alike;
     RH_VEC(uint32_t) fields_of; /* by cell: number of its field in its object, or NO_NODE */
     struct instance_list RH_VEC_BODY(uint32_t) * instances_of; /* by function id */
     uint32_t *base_instance; /* by function id, or RH_NO_INSTANCE */
@@ -254,15 +253,13 @@ bool pt_nests(const struct rh_type *in, int64_t at, uint32_t step, const struct 
 const struct rh_type *pt_declared(struct rh_pointsto *p, const struct rh_value *v);
 /* The node of a value for what defines it: that of pt_node_of, or the one before its filter. */
 uint32_t pt_def_of(struct rh_pointsto *p, uint32_t instance, struct rh_value *v);
-/* The node of the pointer of a load or store, seen as the access does. */
-uint32_t pt_seen_by(struct rh_pointsto *p, uint32_t instance, const struct rh_value *access);
 /* Does the struct end in an array of unknown length? Then it is followed by that, and else by more
  * of its kind. */
 bool pt_is_open(const struct rh_type *t);
 /* Behind the struct of a view lies its open end as one, or more structs, all alike. */
 void pt_settle_in_view(const struct object *view, struct rh_cell *c);
-/* What remains of a cell in a pointer that is declared as `by->as`, or in an access through it. */
-void pt_see(struct rh_pointsto *p, uint32_t cell, const struct shift *by, struct rh_idset *out);
+/* What remains of a cell in a pointer that is declared to point to a `t`. */
+void pt_see(struct rh_pointsto *p, uint32_t cell, const struct rh_type *t, struct rh_idset *out);
 
 /* --- values.c: nodes of values, constraints of instructions --- */
 bool pt_may_carry(const struct rh_type *type);

@@ -200,7 +200,6 @@ void rh_pointsto_free(struct rh_pointsto *p)
     rh_map_release(&p->constants);
     rh_map_release(&p->declared);
     rh_map_release(&p->raw_of);
-    rh_map_release(&p->seen_by);
     rh_map_release(&p->view_of);
     rh_map_release(&p->alike);
     rh_vec_free(&p->fields_of);
@@ -262,15 +261,6 @@ const struct rh_idset *rh_pointsto_of(const struct rh_pointsto *p, uint32_t inst
     while (v->kind == RH_VALUE_ALIAS && !v->is_ifunc)
         v = v->ops[0];
     return rh_map_get(&p->constants, v->id, &node) ? cells_of(p, (uint32_t)node) : &p->empty;
-}
-
-const struct rh_idset *rh_pointsto_at(const struct rh_pointsto *p, uint32_t instance,
-                                      const struct rh_value *access)
-{
-    uint64_t node;
-    if (rh_map_get(&p->seen_by, (uint64_t)instance << 32 | access->id, &node))
-        return cells_of(p, (uint32_t)node);
-    return rh_pointsto_of(p, instance, rh_ir_pointer(access));
 }
 
 void rh_pointsto_contents(const struct rh_pointsto *p, uint32_t object, struct rh_idset *out)

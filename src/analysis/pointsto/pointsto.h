@@ -99,9 +99,6 @@ const struct rh_cell *rh_pointsto_cell(const struct rh_pointsto *p, uint32_t id)
  * which the instance does not matter. Valid until the analysis is freed. */
 const struct rh_idset *rh_pointsto_of(const struct rh_pointsto *p, uint32_t instance,
                                       const struct rh_value *pointer);
-/* The same for the pointer of a load or store: what the access sees there by its type tag. */
-const struct rh_idset *rh_pointsto_at(const struct rh_pointsto *p, uint32_t instance,
-                                      const struct rh_value *access);
 /* The cells that pointers stored in the object, at any of its offsets, may point to. */
 void rh_pointsto_contents(const struct rh_pointsto *p, uint32_t object, struct rh_idset *out);
 /* The cells that pointers stored in `bytes` at a cell (0: as far as it goes) may point to. */

@@ -136,7 +136,7 @@ static void shift_cells(struct rh_pointsto *p, const struct rh_idset *cells,
     uint32_t cell, moved;
     struct rh_idset out = RH_IDSET_INIT;
     for (uint64_t at = 0; edge->by.as && rh_idset_next(cells, &at, &cell);)
-        pt_see(p, cell, &edge->by, &out);
+        pt_see(p, cell, edge->by.as, &out);
     for (uint64_t at = 0; !edge->by.as && rh_idset_next(cells, &at, &cell);)
         if (pt_shift(p, cell, &edge->by, &moved))
             rh_idset_add(&out, moved);
@@ -148,8 +148,7 @@ static bool same_shift(const struct shift *a, const struct shift *b)
 {
     return a->offset == b->offset && a->stride == b->stride && a->start == b->start &&
            a->extent == b->extent && a->down == b->down && a->below == b->below &&
-           a->loose == b->loose && a->as == b->as && a->is_access == b->is_access &&
-           a->by_elements == b->by_elements;
+           a->loose == b->loose && a->as == b->as && a->by_elements == b->by_elements;
 }
 
 static const struct shift_edge *find_shift(const struct node *n, const struct shift *by)

@@ -303,7 +303,8 @@ static uint32_t tag_of(const struct rh_value *access)
 
 static void read_memory(const struct reader *r, struct rh_value *access)
 {
-    uint32_t a = pt_seen_by(r->p, r->instance, access), b = pt_def_of(r->p, r->instance, access);
+    uint32_t a = pt_node_of(r->p, r->instance, rh_ir_pointer(access)),
+             b = pt_def_of(r->p, r->instance, access);
     if (a == NO_NODE || b == NO_NODE)
         return;
     if (rh_ir_tag_is_vtable(r->p->module, access->tag)) {
@@ -320,7 +321,8 @@ static void read_memory(const struct reader *r, struct rh_value *access)
 
 static void write_memory(const struct reader *r, struct rh_value *access, struct rh_value *value)
 {
-    uint32_t a = pt_seen_by(r->p, r->instance, access), b = pt_node_of(r->p, r->instance, value);
+    uint32_t a = pt_node_of(r->p, r->instance, rh_ir_pointer(access)),
+             b = pt_node_of(r->p, r->instance, value);
     if (a != NO_NODE && b != NO_NODE)
         pt_add_use(r->p, a,
                    &(struct use){.kind = USE_STORE,

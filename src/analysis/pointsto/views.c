@@ -2,13 +2,12 @@
 /*
  * Points-to by declaration: a pointer that is declared to point to a struct points to nothing else.
  *
- * How it works: a variable, or a member or global variable that a pointer is loaded from, says what
- * struct the pointer leads to; a type tag says through what struct a load or store goes. Before
- * such a pointer is used, its cells pass a filter. Of memory that has a type, the places stay in
- * which such a struct may lie. A heap block without a type of its own is seen through a *view*: an
- * object for each block and struct, in which the struct lies at the beginning. So what a pool hands
- * out as items and as connections is told apart from then on, and what is stored in one is not read
- * from the other.
+ * How it works: a variable, or the member that a pointer is loaded from, says what struct the
+ * pointer leads to. Before such a pointer is used, its cells pass a filter. Of memory that has a
+ * type, the places stay in which such a struct may lie. A heap block without a type of its own is
+ * seen through a *view*: an object for each block and struct, in which the struct lies at the
+ * beginning. So what a pool hands out as items and as connections is told apart from then on, and
+ * what is stored in one is not read from the other.
  *
  * What is stored through one view and read through another is lost, and so is what is stored as raw
  * memory and read as a struct. This analysis alone would therefore not be sound: it only gives a
@@ -46,24 +45,6 @@ uint32_t pt_def_of(struct rh_pointsto *p, uint32_t instance, struct rh_value *v)
     rh_map_put(&p->raw_of, key, raw);
     pt_add_shift_edge(p, raw, pt_node_of(p, instance, v), &(struct shift){.as = t});
     return raw;
-}
-
-uint32_t pt_seen_by(struct rh_pointsto *p, uint32_t instance, const struct rh_value *access)
-{
-    uint64_t offset = 0, known, key = (uint64_t)instance << 32 | access->id;
-    uint32_t node = pt_node_of(p, instance, rh_ir_pointer(access));
-    const struct rh_type *t = p->options.guide && node != NO_NODE
-                                  ? rh_layout_of_tag(p->layouts, access->tag, &offset)
-                                  : NULL;
-    if (!t || pt_hides_members(t))
-        return node;
-    if (rh_map_get(&p->seen_by, key, &known))
-        return (uint32_t)known;
-    uint32_t seen = pt_add_single(p);
-    pt_add_shift_edge(p, node, seen,
-                      &(struct shift){.as = t, .offset = (int64_t)offset, .is_access = true});
-    rh_map_put(&p->seen_by, key, seen);
-    return seen;
 }
 
 /* --- views --- */
@@ -172,24 +153,7 @@ static void see_typed(struct rh_pointsto *p, uint32_t cell, const struct rh_type
     rh_idset_release(&places);
 }
 
-/* A member at `offset` of a `t` in memory without a type: what is declared stays as it is. */
-static void see_member(struct rh_pointsto *p, uint32_t cell, const struct rh_type *t,
-                       int64_t offset, struct rh_idset *out)
-{
-    struct rh_cell c = p->cells.data[cell];
-    if (p->objects.data[c.object].is_view) {
-        rh_idset_add(out, cell);
-        return;
-    }
-    uint32_t view = view_of(p, c.object, t);
-    bool is_first = !c.stride && c.offset == offset;
-    c = is_first ? (struct rh_cell){.object = view, .end = INT64_MAX}
-                 : p->cells.data[any_begin(p, view)];
-    c.offset += offset;
-    rh_idset_add(out, pt_cell(p, &c));
-}
-
-void pt_see(struct rh_pointsto *p, uint32_t cell, const struct shift *by, struct rh_idset *out)
+void pt_see(struct rh_pointsto *p, uint32_t cell, const struct rh_type *t, struct rh_idset *out)
 {
     const struct object *o = &p->objects.data[p->cells.data[cell].object];
     bool is_block = o->public.kind == RH_OBJECT_HEAP && o->public.value;
@@ -199,13 +163,10 @@ void pt_see(struct rh_pointsto *p, uint32_t cell, const struct shift *by, struct
     bool is_untyped = is_block && (o->is_view || !is_typed);
     if (o->public.kind == RH_OBJECT_FUNCTION)
         return;
-    if (is_untyped && by->is_access)
-        see_member(p, cell, by->as, by->offset, out);
-    else if (is_untyped)
-        see_untyped(p, cell, by->as, out);
-    else if ((is_block || is_variable) && is_typed && !by->is_access &&
-             p->cells.data[cell].offset >= 0)
-        see_typed(p, cell, by->as, out);
+    if (is_untyped)
+        see_untyped(p, cell, t, out);
+    else if ((is_block || is_variable) && is_typed && p->cells.data[cell].offset >= 0)
+        see_typed(p, cell, t, out);
     else
         rh_idset_add(out, cell);
 }

@@ -224,7 +224,7 @@ static struct rh_ditype *record_of(const struct declared *d)
     return !d->disagrees && (!d->says_nothing || d->at_once) ? d->record : NULL;
 }
 
-/* What is loaded is declared where it lies: in the struct that the type tag names, or, if
+/* What is loaded or stored is declared where it lies: in the struct that the type tag names, or, if
  * that has no name, in the one that the variable at the beginning of the way points to. */
 static void add_member(struct rh_layouts *l, const struct rh_value *access, struct declared *out)
 {
@@ -244,17 +244,23 @@ static void add_member(struct rh_layouts *l, const struct rh_value *access, stru
         add_declared(l, type, true, out);
 }
 
+/* What a call gives back, and no variable holds, is declared where it is put. */
+static void add_stored(struct rh_layouts *l, const struct rh_value *v, struct declared *out)
+{
+    bool is_call = v->kind == RH_VALUE_INST && (v->op == RH_OP_CALL || v->op == RH_OP_INVOKE);
+    for (uint32_t i = 0; is_call && i < v->user_count; i++) {
+        const struct rh_value *user = v->users[i];
+        if (user->kind == RH_VALUE_INST && user->op == RH_OP_STORE && user->ops[0] == v)
+            add_member(l, user, out);
+    }
+}
+
 const struct rh_type *rh_layout_declared(struct rh_layouts *l, const struct rh_value *pointer)
 {
     struct declared found = declared_by_variables(l, pointer);
     if (pointer->kind == RH_VALUE_INST && pointer->op == RH_OP_LOAD)
         add_member(l, pointer, &found);
+    if (!found.record && !found.says_nothing)
+        add_stored(l, pointer, &found);
     return record_of(&found) ? convert(l, found.record) : NULL;
-}
-
-const struct rh_type *rh_layout_of_tag(struct rh_layouts *l, uint32_t tag, uint64_t *offset)
-{
-    const char *name = rh_ir_tag_struct(l->module, tag, offset);
-    struct rh_ditype *record = *name ? find_record(l, name, 0) : NULL;
-    return record && record->size > 1 ? convert(l, record) : NULL;
 }

@@ -22,13 +22,11 @@ void rh_layouts_free(struct rh_layouts *l);
 const struct rh_type *rh_layout_behind(struct rh_layouts *l, const struct rh_value *pointer);
 /*
  * The struct or class that the value is declared to point to, by the variables that hold it and the
- * member or variable that it is loaded from; NULL if nothing says so, or if they disagree. If it is
- * also called a pointer to anything (void *), it must get its declaration in the block where it is
- * made: elsewhere that may be for some of its values only. Types of one name and size are one.
+ * member that it is loaded from, or, for what a call gives back, stored in; NULL if nothing says
+ * so, or if they disagree. If it is also called a pointer to anything (void *), it must get its
+ * declaration in the block where it is made: elsewhere that may be for some of its values only.
+ * Types of one name and size are one.
  */
 const struct rh_type *rh_layout_declared(struct rh_layouts *l, const struct rh_value *pointer);
-/* The outermost struct that an access with this type tag goes through, and the offset in it; NULL
- * if that is not known. */
-const struct rh_type *rh_layout_of_tag(struct rh_layouts *l, uint32_t tag, uint64_t *offset);
 
 #endif
