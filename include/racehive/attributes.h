@@ -4,8 +4,9 @@
  * clang forgets no_sanitize("thread") where it does not instrument for threads itself.
  *
  * The annotation comes first, so that it takes the place of the name in both forms:
- * __attribute__((annotate(...), ...)) and [[clang::annotate(...), ...]]. In brackets, what follows has no
- * `clang::` and is ignored; without a sanitizer, which racehive-cc leaves alone, it means nothing.
+ * __attribute__((annotate(...), ...)) and [[clang::annotate(...), ...]]. In brackets, what follows
+ * has no `clang::` and is ignored; without a sanitizer, which racehive-cc leaves alone, it means
+ * nothing.
  */
 #pragma GCC system_header
 #if defined(__clang__) && !defined(__ASSEMBLER__)

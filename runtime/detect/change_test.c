@@ -55,7 +55,7 @@ static bool is_seen(const struct rt_access *a, void *memory)
 static void test_which_accesses(void **state)
 {
     (void)state;
-    static const uint16_t unsure[] = {RH_SITE_SIZED, RH_SITE_PARTIAL, RH_SITE_VOLATILE,
+    static const uint16_t unsure[] = {RH_SITE_SIZED,    RH_SITE_PARTIAL, RH_SITE_VOLATILE,
                                       RH_SITE_AT_LEAST, RH_SITE_AT_MOST, RH_SITE_OBJECT};
     uint8_t *memory = calloc(1, 2 * RT_CHANGE_MAX);
     struct rt_access a = access_to(memory, 8);

@@ -521,6 +521,7 @@ bool rh_access_is_site(const struct rh_access *a)
     case RH_SKIP_NEVER_RUN: /* nothing depends on it, if it is so */
     case RH_SKIP_NO_OBJECT:
     case RH_SKIP_LIBRARYS: /* its counts order what users do with the objects */
+    case RH_SKIP_DECLARED:
     case RH_SKIP_ONLY_READ:
     case RH_SKIP_NOT_PARALLEL:
     case RH_SKIP_GUARDED:

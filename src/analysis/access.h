@@ -39,6 +39,7 @@ enum { RH_ACCESS_MAX = 8 };
     X(NO_OBJECT, "pointer to no known memory")                                                     \
     X(ONE_THREAD, "memory that only one thread reaches")                                           \
     X(LIBRARYS, "the C++ library's own, which it orders itself")                                   \
+    X(DECLARED, "memory that others are not declared to point to")                                 \
     X(OWN, "each thread's own part of an array")                                                   \
     X(UNPUBLISHED, "memory not yet given to another thread")                                       \
     X(ONLY_READ, "memory that is never written while threads share it")                            \

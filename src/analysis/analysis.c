@@ -33,12 +33,34 @@ static void run_pointsto(struct rh_module *m, const struct rh_analysis_options *
     a->pointsto = rh_pointsto_solve(m, &pointsto);
 }
 
+/* The second opinion is worth twice the time of the first and a part of what is left, and to have
+ * none is no failure. */
+static void run_declared(struct rh_module *m, const struct rh_analysis_options *options,
+                         struct rh_analysis *a)
+{
+    enum { SPARE = 2 };
+    double now = rh_deadline_now(), left = (a->deadline.at - now) / 4;
+    double worth = 2 * a->seconds[RH_PHASE_POINTSTO] + SPARE;
+    struct rh_deadline part = {.at =
+                                   options->seconds > 0 ? now + (left < worth ? left : worth) : 0};
+    struct rh_pointsto_options pointsto = {
+        .is_library = options->is_library, .guide = a->pointsto, .deadline = &part};
+    if (!options->trusts_declarations || a->is_coarse)
+        return;
+    a->declared = rh_pointsto_solve(m, &pointsto);
+    if (!part.passed)
+        return;
+    rh_pointsto_free(a->declared);
+    a->declared = NULL;
+}
+
 static void run_phase(enum rh_phase phase, struct rh_module *m,
                       const struct rh_analysis_options *options, struct rh_analysis *a)
 {
     struct rh_flow_options flow = {.is_library = options->is_library,
                                    .outside_starts = options->outside_starts,
                                    .deadline = &a->deadline};
+    struct rh_pairs_trust trust = {.library = options->trusts_library, .declared = a->declared};
     switch (phase) {
     case RH_PHASE_ACCESSES:
         rh_accesses_collect(m, options->config, &a->accesses);
@@ -52,9 +74,12 @@ static void run_phase(enum rh_phase phase, struct rh_module *m,
     case RH_PHASE_ESCAPE:
         a->escape = rh_escape_find(m, a->pointsto);
         break;
+    case RH_PHASE_DECLARED:
+        run_declared(m, options, a);
+        break;
     case RH_PHASE_CANDIDATES:
-        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->escape, &a->deadline,
-                      !options->distrusts_library, &a->pairs);
+        rh_pairs_find(&a->accesses, a->pointsto, a->flow, a->escape, &a->deadline, &trust,
+                      &a->pairs);
         break;
     case RH_PHASE_COUNT:
         break;
@@ -88,6 +113,7 @@ void rh_analysis_release(struct rh_analysis *a)
     rh_pairs_release(&a->pairs);
     rh_escape_free(a->escape);
     rh_flow_free(a->flow);
+    rh_pointsto_free(a->declared);
     rh_pointsto_free(a->pointsto);
     rh_accesses_release(&a->accesses);
 }

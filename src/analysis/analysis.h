@@ -23,6 +23,7 @@
     X(POINTSTO, "points-to")                                                                       \
     X(FLOW, "threads and locks")                                                                   \
     X(ESCAPE, "escape")                                                                            \
+    X(DECLARED, "declarations")                                                                    \
     X(CANDIDATES, "candidates")
 
 enum rh_phase {
@@ -37,6 +38,7 @@ const char *rh_phase_name(enum rh_phase phase);
 struct rh_analysis {
     struct rh_accesses accesses;
     struct rh_pointsto *pointsto;
+    struct rh_pointsto *declared; /* once more, by declarations; NULL if they are not trusted */
     struct rh_flow *flow;
     struct rh_escape *escape;
     struct rh_pairs pairs;
@@ -49,7 +51,8 @@ struct rh_analysis {
 struct rh_analysis_options {
     bool is_library;     /* a shared library: any exported function may be called by any thread */
     bool outside_starts; /* code without bitcode may start threads */
-    bool distrusts_library;         /* the C++ library may race on what is its own */
+    bool trusts_library; /* the C++ library does not race on what is its own */
+    bool trusts_declarations;       /* pointers lead to what they are declared to */
     double seconds;                 /* that it may take; 0: as long as it wants */
     const struct rh_config *config; /* or NULL */
     /* Called before and after each phase; may be NULL. */

@@ -5,8 +5,8 @@
 /* Of the reasons why an access is no site, those that another image may undo. */
 static bool may_be_undone(enum rh_skip skip)
 {
-    return skip == RH_SKIP_OWN || skip == RH_SKIP_ONLY_READ || skip == RH_SKIP_NOT_PARALLEL ||
-           skip == RH_SKIP_GUARDED || skip == RH_SKIP_ATOMIC;
+    return skip == RH_SKIP_DECLARED || skip == RH_SKIP_OWN || skip == RH_SKIP_ONLY_READ ||
+           skip == RH_SKIP_NOT_PARALLEL || skip == RH_SKIP_GUARDED || skip == RH_SKIP_ATOMIC;
 }
 
 /* A variable that other images can name, though this one hands them nothing. */

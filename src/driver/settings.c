@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/fs.h"
 #include "base/strbuf.h"
+#include "base/trust.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,12 @@ static enum rh_status set_sites(struct rh_settings *settings, const char *value)
 
 static enum rh_status set_trust(struct rh_settings *settings, const char *value)
 {
-    if (strcmp(value, "all") != 0 && strcmp(value, "no-cxx-library") != 0)
-        return rh_fail(RH_ERR_USAGE, "unknown trust '%s'; use 'all' or 'no-cxx-library'", value);
+    bool trusts[RH_TRUST_COUNT];
+    if (!rh_trust_parse(value, trusts))
+        return rh_fail(RH_ERR_USAGE,
+                       "unknown trust '%s'; use all, none, no-cxx-library, no-declarations, or a "
+                       "list of these two with a comma between",
+                       value);
     settings->trust = value;
     return RH_OK;
 }
@@ -188,7 +193,10 @@ static const struct setting table[] = {
     {"sites", "RACEHIVE_SITES", "WHICH", set_sites, get_sites,
      "candidates (keys where a race is possible, the default), all (no analysis, keys everywhere)"},
     {"trust", "RACEHIVE_TRUST", "WHICH", set_trust, get_trust,
-     "all (the C++ library orders what it does to its own objects, the default), no-cxx-library"},
+     "what the search takes for granted: all (the default), none, no-cxx-library (that the C++ "
+     "library orders what it does to its own objects), no-declarations (that pointers are what "
+     "they "
+     "are declared to be)"},
     {"escape", "RACEHIVE_ESCAPE", "on|off", set_escape, get_escape,
      "whether pointer stores have keys, too, which the detector caper needs (on)"},
     {"analysis-seconds", "RACEHIVE_ANALYSIS_SECONDS", "N", set_analysis_seconds,

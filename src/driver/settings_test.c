@@ -47,17 +47,20 @@ static void words_set_what_they_say(void **state)
     (void)state;
     struct rh_settings settings;
     assert_int_equal(rh_settings_read_environment(&settings), RH_OK);
-    const char *const words[] = {
-        "--rh-profile=off",         "--rh-config=a=b", "--rh-keys=flag",
-        "--rh-keep-temps",          "--rh-help",       "--rh-analysis-seconds=20",
-        "--rh-trust=no-cxx-library"};
+    const char *const words[] = {"--rh-profile=off",
+                                 "--rh-config=a=b",
+                                 "--rh-keys=flag",
+                                 "--rh-keep-temps",
+                                 "--rh-help",
+                                 "--rh-analysis-seconds=20",
+                                 "--rh-trust=no-cxx-library,no-declarations"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         assert_int_equal(rh_settings_read_word(&settings, words[i]), RH_OK);
     assert_int_equal(settings.profile, RH_PROFILE_OFF);
     assert_string_equal(settings.config, "a=b");
     assert_string_equal(settings.keys, "flag");
     assert_string_equal(settings.analysis_seconds, "20");
-    assert_string_equal(settings.trust, "no-cxx-library");
+    assert_string_equal(settings.trust, "no-cxx-library,no-declarations");
     assert_true(settings.keep_temps && settings.help);
 }
 
@@ -73,7 +76,9 @@ static void wrong_words_are_usage_errors(void **state)
                                  "--rh-keys=both",
                                  "--rh-keep-temps=",
                                  "--rh-profiles=off",
-                                 "--rh-trust=none",
+                                 "--rh-trust=some",
+                                 "--rh-trust=no-cxx-library,",
+                                 "--rh-trust=all,no-declarations",
                                  "--rh-analysis-seconds=0",
                                  "--rh-analysis-seconds=2s"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {

@@ -292,6 +292,9 @@ bool rh_ir_tag_is_vtable(struct rh_module *m, uint32_t tag);
  * The offset is within one element if the memory is an array of such values; of memory behind the
  * type nothing is known. */
 bool rh_ir_tag_fits(struct rh_module *m, uint32_t tag, const struct rh_type *type, uint64_t offset);
+/* The outermost struct that an access with this tag goes through, by the name that debug
+ * information gives it, and the offset in it; "" if it goes through none, or one without a name. */
+const char *rh_ir_tag_struct(struct rh_module *m, uint32_t tag, uint64_t *offset);
 /* Strips casts, getelementptrs, aliases and the marker of thread-local addresses; `offset` (may be
  * NULL) gets the constant part, and `exact` (may be NULL) whether that is all of it: false when a
  * variable index was passed over. */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/starters.h"
+#include "base/trust.h"
 #include "instrument/keys.h"
 #include "instrument/opaque.h"
 #include "instrument/openmp.h"
@@ -169,9 +170,13 @@ static void find_stores(struct work *w)
 static enum rh_status choose_sites(struct work *w)
 {
     const struct rh_linkstep *o = w->options;
+    bool trusts[RH_TRUST_COUNT];
+    if (!rh_trust_parse(o->trust, trusts))
+        return rh_fail(RH_ERR_USAGE, "unknown trust '%s'", o->trust);
     struct rh_analysis_options options = {
         .is_library = strcmp(o->type, "shared") == 0,
-        .distrusts_library = strcmp(o->trust, "no-cxx-library") == 0,
+        .trusts_library = trusts[RH_TRUST_CXX_LIBRARY],
+        .trusts_declarations = trusts[RH_TRUST_DECLARATIONS],
         .seconds = (double)o->seconds,
         .config = &w->config,
         .begins = say_phase,

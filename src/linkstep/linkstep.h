@@ -25,7 +25,7 @@ enum { RH_ANALYSIS_SECONDS = 600 };
 struct rh_linkstep {
     const char *input, *object, *sidecar, *program, *type, *profile, *keys, *sites, *escape, *cpu,
         *features, *config;
-    const char *trust; /* "no-cxx-library", or "all" */
+    const char *trust; /* as base/trust.h reads it */
     uint64_t opt;
     uint64_t pic;
     uint64_t seconds; /* of processor time for the search */

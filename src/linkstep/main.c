@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         RH_OPTION_STRING("profile", &step->profile, "production|testing", "keys, or checks"),
         RH_OPTION_STRING("keys", &step->keys, "patch|flag|none", "how keys are switched"),
         RH_OPTION_STRING("sites", &step->sites, "candidates|all", "which accesses get a key"),
-        RH_OPTION_STRING("trust", &step->trust, "all|no-cxx-library", "what is taken for granted"),
+        RH_OPTION_STRING("trust", &step->trust, "LIST", "what is taken for granted"),
         RH_OPTION_STRING("escape", &step->escape, "on|off", "whether pointer stores get a key"),
         RH_OPTION_STRING("cpu", &step->cpu, "NAME", "processor to generate code for"),
         RH_OPTION_STRING("features", &step->features, "LIST",

@@ -136,6 +136,7 @@ static enum rh_skip collect_facts(struct rh_pairs_work *w, const struct rh_acces
     w->fresh_now = rh_escape_is_fresh(w->escape, a->inst, a->pointer);
     w->vague_now = false;
     w->librarys_now = w->trusts_library && rh_pairs_is_librarys(a);
+    w->seen_now = rh_pairs_see(w, a);
     for (uint32_t i = 0; i < count; i++) {
         const struct rh_idset *all = rh_pointsto_of(w->pointsto, instances[i], a->pointer);
         struct rh_idset shared = RH_IDSET_INIT;
@@ -188,6 +189,7 @@ static uint64_t hash_class(const struct rh_pairs_work *w, const struct rh_access
     rh_hash_add_u64(&h, w->vague_now ? 0 : a->flags & CLASS_FLAGS);
     rh_hash_add_u64(&h, w->fresh_now);
     rh_hash_add_u64(&h, w->librarys_now);
+    rh_hash_add_u64(&h, w->seen_now);
     rh_vec_each (struct fact, fact, &w->facts_now) {
         rh_hash_add_u64(&h, fact->vague ? 0 : fact->cells + (uint64_t)1);
         rh_hash_add_u64(&h, fact->objects);
@@ -203,7 +205,7 @@ static bool is_same_class(const struct rh_pairs_work *w, uint32_t at, const void
     const struct class_info *info = &w->infos.data[at];
     if (a->kind != b->kind || tag_of(a) != info->tag || info->fact_count != w->facts_now.len ||
         info->fresh != w->fresh_now || info->vague != w->vague_now ||
-        info->librarys != w->librarys_now)
+        info->librarys != w->librarys_now || info->seen != w->seen_now)
         return false;
     if (!info->vague && (a->size != b->size || (a->flags ^ b->flags) & CLASS_FLAGS))
         return false;
@@ -232,6 +234,7 @@ void rh_pairs_classify(struct rh_pairs_work *w, uint32_t number)
                                   .tag = tag_of(a),
                                   .writes = rh_access_writes(a),
                                   .librarys = w->librarys_now,
+                                  .seen = w->seen_now,
                                   .fresh = w->fresh_now,
                                   .vague = w->vague_now,
                                   .fact_count = (uint32_t)w->facts_now.len};

@@ -93,6 +93,8 @@ static enum rh_pair_fate judge(struct rh_pairs_work *w, uint32_t object, uint32_
         return RH_PAIR_NOT_PARALLEL;
     if (w->infos.data[a].librarys && w->infos.data[b].librarys)
         return RH_PAIR_LIBRARYS;
+    if (rh_pairs_apart(w, w->infos.data[a].seen, w->infos.data[b].seen))
+        return RH_PAIR_DECLARED;
     if (!f->vague && !g->vague && rh_perthread_apart(w->perthread, f->instance, x, g->instance, y))
         return RH_PAIR_OWN;
     if (fresh && !is_racing(w, object, f, g))

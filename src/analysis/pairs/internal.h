@@ -31,6 +31,22 @@ enum { VAGUE_CELLS = 48 };
  * complete once all accesses have been seen. */
 enum { MANY = 0, MANY_OBJECTS = 64 };
 
+/* What an access touches by declarations: its cells, by block. */
+#define NOT_SEEN UINT32_MAX
+struct seen_cell {
+    uint32_t block, cell;
+};
+struct seen {
+    struct rh_idset cells;
+    uint64_t bytes;
+    uint32_t count;
+    struct seen_cell *list;
+};
+struct known_pair {
+    uint32_t first, second; /* numbers of what two accesses touch; both 0: none */
+    bool apart;
+};
+
 struct class_info {
     const struct rh_access *access; /* the first member stands for all */
     uint32_t tag;                   /* its type tag */
@@ -38,6 +54,7 @@ struct class_info {
     bool librarys; /* made by the C++ library to what is its own */
     bool fresh;    /* to blocks that nobody else knows yet */
     bool vague;    /* some fact is */
+    uint32_t seen; /* number of what it touches by declarations, or NOT_SEEN */
     uint32_t fact_count;
     struct fact *facts;
 };
@@ -97,6 +114,12 @@ struct rh_pairs_work {
     struct rh_bitset told;    /* classes whose part in this has been told */
     struct rh_bitset waiting; /* accesses that a loop waits with */
     bool trusts_library;      /* two accesses of its own to be ordered */
+    const struct rh_pointsto *declared; /* by declarations; NULL: they are not trusted */
+    RH_VEC(struct seen) seen;           /* interned */
+    struct rh_map seen_of;
+    struct known_pair *apart; /* what was asked of two of these; a cache */
+    uint64_t seen_steps;      /* cells compared so far */
+    uint32_t seen_now;
     bool fresh_now, vague_now, librarys_now;
     bool of_fresh; /* only pairs with such a class are being compared; else only the others */
     RH_VEC(uint32_t) met; /* partners of the class being compared */
@@ -111,6 +134,11 @@ static inline uint64_t rh_pairs_bytes_of(const struct rh_access *a)
 
 /* Does the C++ library make the access to what is its own? */
 bool rh_pairs_is_librarys(const struct rh_access *a);
+/* The number of what the access touches by declarations, or NOT_SEEN. */
+uint32_t rh_pairs_see(struct rh_pairs_work *w, const struct rh_access *a);
+/* Do the two touch different memory? */
+bool rh_pairs_apart(struct rh_pairs_work *w, uint32_t a, uint32_t b);
+void rh_pairs_release_seen(struct rh_pairs_work *w);
 /* Puts the access of this number into its class, or gives it the reason why it has none. */
 void rh_pairs_classify(struct rh_pairs_work *w, uint32_t number);
 /* All classes are there: files them by the objects that they touch. */

@@ -56,6 +56,8 @@ static enum rh_skip skip_of(const struct rh_access_class *c)
         return RH_SKIP_NOT_PARALLEL;
     case RH_PAIR_LIBRARYS:
         return RH_SKIP_LIBRARYS;
+    case RH_PAIR_DECLARED:
+        return RH_SKIP_DECLARED;
     case RH_PAIR_OWN:
         return RH_SKIP_OWN;
     case RH_PAIR_UNPUBLISHED:
@@ -111,7 +113,8 @@ static void compare_fresh(struct rh_pairs_work *w)
 
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                    const struct rh_flow *flow, const struct rh_escape *escape,
-                   struct rh_deadline *deadline, bool trusts_library, struct rh_pairs *out)
+                   struct rh_deadline *deadline, const struct rh_pairs_trust *trust,
+                   struct rh_pairs *out)
 {
     memset(out, 0, sizeof *out);
     struct rh_pairs_work *w = rh_calloc(1, sizeof *w);
@@ -120,7 +123,8 @@ void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                                 .flow = flow,
                                 .escape = escape,
                                 .deadline = deadline,
-                                .trusts_library = trusts_library,
+                                .trusts_library = trust->library,
+                                .declared = trust->declared,
                                 .out = out};
     out->work = w;
     rh_vec_push(&w->objects, (struct rh_idset){0}); /* number MANY */
@@ -151,6 +155,7 @@ void rh_pairs_release(struct rh_pairs *c)
         free(w->meetings[i]);
     for (size_t i = 0; i < w->objects.len; i++)
         free(w->common[i]);
+    rh_pairs_release_seen(w);
     free(w->meetings);
     free(w->common);
     for (uint32_t i = 0; i < rh_pointsto_object_count(w->pointsto); i++) {

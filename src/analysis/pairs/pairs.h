@@ -32,6 +32,7 @@
     X(ATOMIC, "both accesses are atomic")                                                          \
     X(NOT_PARALLEL, "never at the same time")                                                      \
     X(LIBRARYS, "the C++ library's own, which it orders itself")                                   \
+    X(DECLARED, "different memory by declarations")                                                \
     X(OWN, "each thread has its own part")                                                         \
     X(UNPUBLISHED, "before the memory is given to others")                                         \
     X(GUARDED, "a common lock")                                                                    \
@@ -72,11 +73,18 @@ struct rh_pairs {
     struct rh_pairs_work *work;
 };
 
-/* `trusts_library`: two accesses that the C++ library makes to what is its own are ordered by it.
- * Also writes the reason of each access that is in no candidate into `accesses`. */
+/* What the search takes for granted. */
+struct rh_pairs_trust {
+    bool library; /* two accesses that the C++ library makes to what is its own are ordered by it */
+    const struct rh_pointsto
+        *declared; /* where pointers are what they are declared to be; or NULL */
+};
+
+/* Also writes the reason of each access that is in no candidate into `accesses`. */
 void rh_pairs_find(struct rh_accesses *accesses, const struct rh_pointsto *p,
                    const struct rh_flow *flow, const struct rh_escape *escape,
-                   struct rh_deadline *deadline, bool trusts_library, struct rh_pairs *out);
+                   struct rh_deadline *deadline, const struct rh_pairs_trust *trust,
+                   struct rh_pairs *out);
 void rh_pairs_release(struct rh_pairs *c);
 
 /* For people: who runs the class, the locks it holds, and what memory a group is about. */

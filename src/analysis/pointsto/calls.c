@@ -78,7 +78,7 @@ static void connect_body(struct rh_pointsto *p, uint32_t call, struct rh_functio
     uint32_t target = instance_for(p, fn, call);
     rh_idset_add(&p->calls.data[call].targets, target);
     for (uint32_t i = 0; i < fn->arg_count; i++)
-        pt_flow(p, pt_argument(p, call, (int)i), pt_node_of(p, target, fn->args[i]));
+        pt_flow(p, pt_argument(p, call, (int)i), pt_def_of(p, target, fn->args[i]));
     if (fn->type->variadic)
         pass_variable_arguments(p, call, target, fn->arg_count);
     pt_flow(p, p->instances.data[target].result, pt_result(p, call));
@@ -130,7 +130,7 @@ void pt_call_from_outside(struct rh_pointsto *p, struct rh_function *fn)
     open_outside(p);
     rh_idset_add(&p->called_from_outside, target);
     for (uint32_t i = 0; i < fn->arg_count; i++)
-        pt_flow(p, p->outside, pt_node_of(p, target, fn->args[i]));
+        pt_flow(p, p->outside, pt_def_of(p, target, fn->args[i]));
     pt_flow(p, p->instances.data[target].result, p->sink);
 }
 
@@ -224,6 +224,30 @@ static struct rh_value *resolve_callee(struct rh_value *v)
     return v;
 }
 
+uint32_t pt_guided(struct rh_pointsto *p, uint32_t instance, struct rh_value *v)
+{
+    const struct rh_pointsto *guide = p->options.guide;
+    uint32_t node = pt_node_of(p, instance, v), count, cell;
+    if (!guide || node == NO_NODE || (v->kind != RH_VALUE_INST && v->kind != RH_VALUE_ARG))
+        return node;
+    uint32_t all = pt_add_node(p);
+    pt_add_copy_edge(p, node, all);
+    const uint32_t *instances = rh_pointsto_instances_of(guide, v->fn, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rh_idset *cells = rh_pointsto_of(guide, instances[i], v);
+        for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);) {
+            const struct rh_object *o =
+                rh_pointsto_object(guide, rh_pointsto_cell(guide, cell)->object);
+            struct rh_cell entry = {.end = INT64_MAX};
+            if (o->kind != RH_OBJECT_FUNCTION)
+                continue;
+            entry.object = pt_object_of(p, o->value);
+            pt_add_cell(p, all, pt_cell(p, &entry));
+        }
+    }
+    return all;
+}
+
 static uint32_t add_call(struct rh_pointsto *p, uint32_t instance, struct rh_value *inst)
 {
     uint32_t id = (uint32_t)p->calls.len;
@@ -239,7 +263,7 @@ static uint32_t add_call(struct rh_pointsto *p, uint32_t instance, struct rh_val
  * touches none. */
 static void read_assembly(struct rh_pointsto *p, uint32_t instance, struct rh_value *inst)
 {
-    uint32_t out = pt_node_of(p, instance, inst), all = NO_NODE;
+    uint32_t out = pt_def_of(p, instance, inst), all = NO_NODE;
     for (uint32_t i = 0; i < inst->op_count; i++) {
         uint32_t node = pt_node_of(p, instance, inst->ops[i]);
         if (node == NO_NODE)
@@ -280,7 +304,7 @@ static void start_variable_arguments(struct rh_pointsto *p, uint32_t instance, u
 static void read_intrinsic(struct rh_pointsto *p, uint32_t instance, struct rh_value *inst)
 {
     const char *name = inst->intrinsic;
-    uint32_t out = pt_node_of(p, instance, inst);
+    uint32_t out = pt_def_of(p, instance, inst);
     uint32_t first = inst->op_count ? pt_node_of(p, instance, inst->ops[0]) : NO_NODE;
     uint32_t second = inst->op_count > 1 ? pt_node_of(p, instance, inst->ops[1]) : NO_NODE;
     if (strncmp(name, "llvm.memcpy", 11) == 0 || strncmp(name, "llvm.memmove", 12) == 0)
@@ -322,7 +346,7 @@ void pt_read_call(struct rh_pointsto *p, uint32_t instance, struct rh_value *ins
         connect_function(p, call, callee);
         return;
     }
-    uint32_t node = pt_node_of(p, instance, callee);
+    uint32_t node = pt_guided(p, instance, callee);
     if (callee->kind == RH_VALUE_NULL || callee->kind == RH_VALUE_UNDEF)
         return;          /* code that never runs */
     if (node == NO_NODE) /* a number: nothing is known of what is there */

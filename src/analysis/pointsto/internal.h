@@ -29,7 +29,8 @@ struct shift {
     bool down;  /* may also move towards the beginning, out of its array */
     bool below; /* may also move towards the beginning of its array: p[i] with i < 0 */
     bool loose; /* from a pointer that may lie before the object: a[i + 5] as (a + i) + 5, i < 0 */
-    bool by_elements; /* the stride is the size of structs or arrays that a pointer is to */
+    const struct rh_type *as; /* not moved, but seen as this struct: views.c */
+    bool by_elements;         /* the stride is the size of structs or arrays that a pointer is to */
 };
 
 struct shift_edge {
@@ -96,6 +97,8 @@ struct object {
     bool collapsed;   /* looked at in too many ways: from then on as a whole */
     uint32_t whole;   /* cell of all its bytes, or NO_NODE if not made yet */
     uint32_t cell_count;
+    bool is_view; /* of the block `base`, as its `type` */
+    uint32_t base;
 };
 
 /* A copy of memory of known length: what the source's cells hold, by distance from its begin, goes
@@ -143,9 +146,13 @@ struct rh_pointsto {
     RH_VEC(struct instance) instances;
     RH_VEC(struct copy) copies;
     RH_VEC(struct call) calls;
-    struct rh_map call_of;      /* (instance, call's value id) -> call number */
-    struct rh_map object_of;    /* value id of a global or function -> object */
-    struct rh_map constants;    /* value id of a constant -> node */
+    struct rh_map call_of;   /* (instance, call's value id) -> call number */
+    struct rh_map object_of; /* value id of a global or function -> object */
+    struct rh_map constants; /* value id of a constant -> node */
+    /* Of views.c. By value id: its declaration; by (instance, value id): the node before the
+     * filter; by (block, type id): the view; by two type ids: whether one is taken for the other.
+     */
+    struct rh_map declared, raw_of, view_of, alike;
     RH_VEC(uint32_t) fields_of; /* by cell: number of its field in its object, or NO_NODE */
     struct instance_list RH_VEC_BODY(uint32_t) * instances_of; /* by function id */
     uint32_t *base_instance; /* by function id, or RH_NO_INSTANCE */
@@ -226,6 +233,34 @@ void pt_add_shift_edge(struct rh_pointsto *p, uint32_t from, uint32_t to, const 
 void pt_add_use(struct rh_pointsto *p, uint32_t node, const struct use *use);
 void pt_solve(struct rh_pointsto *p);
 
+/* --- likeness.c: which structs may lie in which --- */
+bool pt_hides_members(const struct rh_type *t);
+bool pt_is_same(const struct rh_type *a, const struct rh_type *b);
+/* May a `t` lie at this offset of what `in` describes? */
+bool pt_holds(struct rh_pointsto *p, const struct rh_type *in, uint64_t offset,
+              const struct rh_type *t);
+/* Where: a cell for each place; false if it may be anywhere. */
+bool pt_find_places(struct rh_pointsto *p, const struct rh_type *in, struct rh_cell at,
+                    const struct rh_type *t, struct rh_idset *out);
+/* Asks of the places of a `t` in what lies at `at`, repeated at `step` if that is not 0, until the
+ * answer is yes. Unions do not show their members: any place up to `end` may be one. */
+typedef bool pt_meets_at(void *arg, int64_t offset, uint32_t step, int64_t end);
+bool pt_nests(const struct rh_type *in, int64_t at, uint32_t step, const struct rh_type *t,
+              pt_meets_at *meets, void *arg);
+
+/* --- views.c: pointers by their declarations --- */
+/* What the value is declared to point to; NULL if nothing says so, or that does not count. */
+const struct rh_type *pt_declared(struct rh_pointsto *p, const struct rh_value *v);
+/* The node of a value for what defines it: that of pt_node_of, or the one before its filter. */
+uint32_t pt_def_of(struct rh_pointsto *p, uint32_t instance, struct rh_value *v);
+/* Does the struct end in an array of unknown length? Then it is followed by that, and else by more
+ * of its kind. */
+bool pt_is_open(const struct rh_type *t);
+/* Behind the struct of a view lies its open end as one, or more structs, all alike. */
+void pt_settle_in_view(const struct object *view, struct rh_cell *c);
+/* What remains of a cell in a pointer that is declared to point to a `t`. */
+void pt_see(struct rh_pointsto *p, uint32_t cell, const struct rh_type *t, struct rh_idset *out);
+
 /* --- values.c: nodes of values, constraints of instructions --- */
 bool pt_may_carry(const struct rh_type *type);
 /* The node of a value in an instance, or of a constant; NO_NODE if it holds no pointer. */
@@ -237,6 +272,8 @@ bool pt_is_of_once(const char *name);
 
 /* --- calls.c: calls, library functions, the outside --- */
 void pt_read_call(struct rh_pointsto *p, uint32_t instance, struct rh_value *inst);
+/* The node of a value that is called, with what the guide says is called. */
+uint32_t pt_guided(struct rh_pointsto *p, uint32_t instance, struct rh_value *v);
 void pt_use_function(struct rh_pointsto *p, const struct use *use, uint32_t object);
 void pt_use_outside(struct rh_pointsto *p, uint32_t cell);
 uint32_t pt_base_instance(struct rh_pointsto *p, struct rh_function *fn);

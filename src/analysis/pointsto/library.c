@@ -21,7 +21,7 @@ uint32_t pt_argument(struct rh_pointsto *p, uint32_t call, int arg)
 uint32_t pt_result(struct rh_pointsto *p, uint32_t call)
 {
     const struct call *c = &p->calls.data[call];
-    return pt_node_of(p, c->instance, c->inst);
+    return pt_def_of(p, c->instance, c->inst);
 }
 
 void pt_flow(struct rh_pointsto *p, uint32_t from, uint32_t to)
@@ -455,6 +455,15 @@ static uint32_t virtual_entry(struct rh_pointsto *p, uint32_t state)
     return entries;
 }
 
+/* The function that the effect is about. */
+static uint32_t function_given(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
+{
+    const struct call *c = &p->calls.data[call];
+    bool is_plain = e->arg >= 0 && (uint32_t)e->arg < c->inst->op_count && !e->indirect;
+    return is_plain && !e->inside ? pt_guided(p, c->instance, c->inst->ops[e->arg])
+                                  : subject_of(p, call, e, (uint32_t)e->arg);
+}
+
 /* Effects that call a function of the program's, at once or later. */
 static void apply_callback(struct rh_pointsto *p, uint32_t call, const struct rh_effect *e)
 {
@@ -464,13 +473,13 @@ static void apply_callback(struct rh_pointsto *p, uint32_t call, const struct rh
     case RH_EFFECT_CALL:
     case RH_EFFECT_LATER:
     case RH_EFFECT_ONCE:
-        entry = subject_of(p, call, e, (uint32_t)e->arg);
+        entry = function_given(p, call, e);
         break;
     case RH_EFFECT_THREAD:
     case RH_EFFECT_TEAM:
     case RH_EFFECT_HANDLER:
         use.kind = USE_START;
-        entry = subject_of(p, call, e, (uint32_t)e->arg);
+        entry = function_given(p, call, e);
         break;
     case RH_EFFECT_VIRTUAL_THREAD:
         use.kind = USE_START;
@@ -511,7 +520,7 @@ static void pass_parameters(struct rh_pointsto *p, const struct use *use, struct
                 .arg = (int8_t)(e->params[e->param_count - 1].arg + (int)(i - e->param_count) + 1)};
         else
             return;
-        pt_flow(p, value_of(p, use->call, &value), pt_node_of(p, target, fn->args[i]));
+        pt_flow(p, value_of(p, use->call, &value), pt_def_of(p, target, fn->args[i]));
     }
 }
 
@@ -533,7 +542,7 @@ void pt_connect_callback(struct rh_pointsto *p, const struct use *use, struct rh
     uint32_t target =
         use->kind == USE_START ? pt_entry_instance(p, fn, use->call) : pt_base_instance(p, fn);
     if (use->node != NO_NODE && fn->arg_count)
-        pt_flow(p, use->node, pt_node_of(p, target, fn->args[0]));
+        pt_flow(p, use->node, pt_def_of(p, target, fn->args[0]));
     pass_parameters(p, use, fn, target);
     pt_flow(p, p->instances.data[target].result, p->kept);
     if (use->kind == USE_START)

@@ -28,7 +28,7 @@ static void start_main(struct rh_pointsto *p, struct rh_function *fn)
     uint32_t words = pt_add_object(p, RH_OBJECT_LIBRARY, fn->value, RH_NO_INSTANCE, 0);
     struct rh_cell begin = {.object = words, .end = INT64_MAX};
     for (uint32_t i = 1; i < fn->arg_count; i++) {
-        uint32_t node = pt_node_of(p, instance, fn->args[i]);
+        uint32_t node = pt_def_of(p, instance, fn->args[i]);
         if (node != NO_NODE)
             pt_add_cell(p, node, pt_cell(p, &begin));
     }
@@ -58,6 +58,9 @@ static void start(struct rh_pointsto *p)
         if (fn->is_entry || (p->options.is_library && !fn->is_local))
             pt_call_from_outside(p, fn);
     }
+    for (uint32_t i = 0; p->options.guide && i < rh_ir_function_count(p->module); i++)
+        if (rh_idset_has(&p->options.guide->outside_seen, i))
+            pt_call_from_outside(p, rh_ir_function(p->module, i));
 }
 
 /* --- end --- */
@@ -195,6 +198,10 @@ void rh_pointsto_free(struct rh_pointsto *p)
     rh_map_release(&p->call_of);
     rh_map_release(&p->object_of);
     rh_map_release(&p->constants);
+    rh_map_release(&p->declared);
+    rh_map_release(&p->raw_of);
+    rh_map_release(&p->view_of);
+    rh_map_release(&p->alike);
     rh_vec_free(&p->fields_of);
     rh_map_release(&p->unknown_of);
     free(p);

@@ -74,8 +74,11 @@ struct rh_instance {
 struct rh_pointsto;
 
 struct rh_pointsto_options {
-    bool is_library;              /* a shared library: exported functions are called from outside */
-    bool is_coarse;               /* tells objects apart, but not the places in them */
+    bool is_library; /* a shared library: exported functions are called from outside */
+    bool is_coarse;  /* tells objects apart, but not the places in them */
+    /* Takes pointers by their declarations, and calls what this analysis of the module calls: see
+     * views.c. NULL: takes nothing by its declaration. */
+    const struct rh_pointsto *guide;
     struct rh_deadline *deadline; /* once passed, the result is worth nothing; may be NULL */
 };
 
@@ -112,6 +115,12 @@ const struct rh_idset *rh_pointsto_sent(const struct rh_pointsto *p);
 
 /* May an access with this type tag be at the cell, by what the object was made for? */
 bool rh_pointsto_fits(const struct rh_pointsto *p, uint32_t cell, uint32_t tag);
+
+/* The object of the block that an object is a view of; itself if it is none. */
+uint32_t rh_pointsto_block(const struct rh_pointsto *p, uint32_t object);
+/* May so many bytes at the cells overlap, views of one block considered? */
+bool rh_pointsto_meet(const struct rh_pointsto *p, uint32_t a, uint64_t a_size, uint32_t b,
+                      uint64_t b_size);
 
 /* At what distance the cell repeats, arrays within counted; 0 if it is one place. */
 uint32_t rh_cell_stride(const struct rh_cell *c);

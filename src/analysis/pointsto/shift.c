@@ -250,14 +250,19 @@ bool pt_shift(struct rh_pointsto *p, uint32_t cell, const struct shift *by, uint
     } else if (c.stride == 0 || c.stride >= RH_POINTER_BYTES) {
         /* Addresses wrap, as they do in the machine. */
         c.offset = (int64_t)((uint64_t)c.offset + (uint64_t)by->offset);
+    } else if (o->is_view && by->offset > 0 && pt_is_open(o->type)) {
+        c.offset += by->offset;  /* a header, so many bytes, and those behind its end */
     } else if (by->offset < 0) { /* from a byte of the array back to what holds the array */
         c.offset = 0;
         c.end = INT64_MAX;
     }
     if (!normalise(&o->public, &c))
         return false;
+    if (o->is_view)
+        pt_settle_in_view(o, &c);
     *out = pt_cell(p, &c);
-    if (pt_is_crowded(p, &p->objects.data[c.object]))
+    o = &p->objects.data[c.object];
+    if (pt_is_crowded(p, o) && !(p->options.guide && o->type))
         p->objects.data[c.object].collapsed = true;
     *out = pt_settle(p, *out);
     return true;

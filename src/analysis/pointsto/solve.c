@@ -135,7 +135,9 @@ static void shift_cells(struct rh_pointsto *p, const struct rh_idset *cells,
 {
     uint32_t cell, moved;
     struct rh_idset out = RH_IDSET_INIT;
-    for (uint64_t at = 0; rh_idset_next(cells, &at, &cell);)
+    for (uint64_t at = 0; edge->by.as && rh_idset_next(cells, &at, &cell);)
+        pt_see(p, cell, edge->by.as, &out);
+    for (uint64_t at = 0; !edge->by.as && rh_idset_next(cells, &at, &cell);)
         if (pt_shift(p, cell, &edge->by, &moved))
             rh_idset_add(&out, moved);
     add_cells(p, pt_find(p, edge->to), &out);
@@ -146,7 +148,7 @@ static bool same_shift(const struct shift *a, const struct shift *b)
 {
     return a->offset == b->offset && a->stride == b->stride && a->start == b->start &&
            a->extent == b->extent && a->down == b->down && a->below == b->below &&
-           a->loose == b->loose && a->by_elements == b->by_elements;
+           a->loose == b->loose && a->as == b->as && a->by_elements == b->by_elements;
 }
 
 static const struct shift_edge *find_shift(const struct node *n, const struct shift *by)
@@ -161,7 +163,7 @@ static const struct shift_edge *find_shift(const struct node *n, const struct sh
  * shift is made once, into a node from which the others copy. */
 void pt_add_shift_edge(struct rh_pointsto *p, uint32_t from, uint32_t to, const struct shift *by)
 {
-    if ((!by->offset && !by->stride) || p->options.is_coarse) {
+    if ((!by->offset && !by->stride && !by->as) || p->options.is_coarse) {
         pt_add_copy_edge(p, from, to);
         return;
     }
@@ -409,7 +411,7 @@ static void merge_alike(struct rh_pointsto *p)
 /* A shift that feeds itself moves by every multiple. */
 static bool make_stride(struct shift *by)
 {
-    if (!by->offset && !by->extent && !by->start)
+    if (by->as || (!by->offset && !by->extent && !by->start))
         return false;
     uint64_t distance = by->offset < 0 ? -(uint64_t)by->offset : (uint64_t)by->offset;
     *by = (struct shift){

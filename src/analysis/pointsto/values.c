@@ -282,7 +282,7 @@ struct reader {
 
 static void flow(const struct reader *r, struct rh_value *from, struct rh_value *to)
 {
-    uint32_t a = pt_node_of(r->p, r->instance, from), b = pt_node_of(r->p, r->instance, to);
+    uint32_t a = pt_node_of(r->p, r->instance, from), b = pt_def_of(r->p, r->instance, to);
     if (a != NO_NODE && b != NO_NODE)
         pt_add_copy_edge(r->p, a, b);
 }
@@ -290,7 +290,7 @@ static void flow(const struct reader *r, struct rh_value *from, struct rh_value 
 static void flow_moved(const struct reader *r, struct rh_value *from, struct rh_value *to,
                        const struct shift *by)
 {
-    uint32_t a = pt_node_of(r->p, r->instance, from), b = pt_node_of(r->p, r->instance, to);
+    uint32_t a = pt_node_of(r->p, r->instance, from), b = pt_def_of(r->p, r->instance, to);
     if (a != NO_NODE && b != NO_NODE)
         pt_add_shift_edge(r->p, a, b, by);
 }
@@ -303,8 +303,8 @@ static uint32_t tag_of(const struct rh_value *access)
 
 static void read_memory(const struct reader *r, struct rh_value *access)
 {
-    struct rh_value *pointer = rh_ir_pointer(access), *into = access;
-    uint32_t a = pt_node_of(r->p, r->instance, pointer), b = pt_node_of(r->p, r->instance, into);
+    uint32_t a = pt_node_of(r->p, r->instance, rh_ir_pointer(access)),
+             b = pt_def_of(r->p, r->instance, access);
     if (a == NO_NODE || b == NO_NODE)
         return;
     if (rh_ir_tag_is_vtable(r->p->module, access->tag)) {
@@ -321,8 +321,8 @@ static void read_memory(const struct reader *r, struct rh_value *access)
 
 static void write_memory(const struct reader *r, struct rh_value *access, struct rh_value *value)
 {
-    struct rh_value *pointer = rh_ir_pointer(access);
-    uint32_t a = pt_node_of(r->p, r->instance, pointer), b = pt_node_of(r->p, r->instance, value);
+    uint32_t a = pt_node_of(r->p, r->instance, rh_ir_pointer(access)),
+             b = pt_node_of(r->p, r->instance, value);
     if (a != NO_NODE && b != NO_NODE)
         pt_add_use(r->p, a,
                    &(struct use){.kind = USE_STORE,
@@ -335,7 +335,7 @@ static void read_alloca(const struct reader *r, struct rh_value *v)
 {
     uint64_t count = v->op_count && v->ops[0]->kind == RH_VALUE_INT ? (uint64_t)v->ops[0]->num : 0;
     uint64_t size = v->op_count ? v->access->alloc_size * count : v->access->alloc_size;
-    uint32_t node = pt_node_of(r->p, r->instance, v);
+    uint32_t node = pt_def_of(r->p, r->instance, v);
     struct rh_cell cell = {.end = INT64_MAX};
     cell.object = pt_add_object(r->p, RH_OBJECT_STACK, v, r->instance, size);
     r->p->objects.data[cell.object].type = v->access;
@@ -388,7 +388,7 @@ static uint32_t list_numbers(const struct rh_value *index, int64_t out[FEW_NUMBE
 static void read_gep(const struct reader *r, struct rh_value *v)
 {
     uint32_t from = pt_node_of(r->p, r->instance, v->ops[0]);
-    uint32_t to = pt_node_of(r->p, r->instance, v);
+    uint32_t to = pt_def_of(r->p, r->instance, v);
     int64_t numbers[FEW_NUMBERS];
     uint32_t count = v->gep->term_count == 1 ? list_numbers(v->gep->terms[0].index, numbers) : 0;
     if (to != NO_NODE && (count || v->ops[0]->kind == RH_VALUE_NULL))
@@ -461,7 +461,7 @@ static void read_return(const struct reader *r, struct rh_value *v)
 
 static void read_landing_pad(const struct reader *r, struct rh_value *v)
 {
-    uint32_t node = pt_node_of(r->p, r->instance, v);
+    uint32_t node = pt_def_of(r->p, r->instance, v);
     pt_add_copy_edge(r->p, r->p->kept, node);
     pt_add_copy_edge(r->p, r->p->outside, node);
 }
@@ -470,7 +470,7 @@ static void read_landing_pad(const struct reader *r, struct rh_value *v)
 static void read_va_arg(const struct reader *r, struct rh_value *v)
 {
     uint32_t list = pt_node_of(r->p, r->instance, v->ops[0]);
-    uint32_t into = pt_node_of(r->p, r->instance, v);
+    uint32_t into = pt_def_of(r->p, r->instance, v);
     if (list == NO_NODE || into == NO_NODE)
         return;
     uint32_t area = pt_add_node(r->p);

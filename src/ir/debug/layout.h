@@ -20,5 +20,13 @@ void rh_layouts_free(struct rh_layouts *l);
 /* The type that the value is declared to point to; NULL if no variable holds it, if it says nothing
  * (void *, char *), or if variables disagree. Belongs to the layouts. */
 const struct rh_type *rh_layout_behind(struct rh_layouts *l, const struct rh_value *pointer);
+/*
+ * The struct or class that the value is declared to point to, by the variables that hold it and the
+ * member that it is loaded from, or, for what a call gives back, stored in; NULL if nothing says
+ * so, or if they disagree. If it is also called a pointer to anything (void *), it must get its
+ * declaration in the block where it is made: elsewhere that may be for some of its values only.
+ * Types of one name and size are one.
+ */
+const struct rh_type *rh_layout_declared(struct rh_layouts *l, const struct rh_value *pointer);
 
 #endif

@@ -22,6 +22,7 @@ struct leaf {
 struct rh_tag_type {
     enum { TYPE_ROOT, TYPE_ANY, TYPE_SCALAR, TYPE_STRUCT } kind;
     const struct rh_tag_type *root;
+    const char *name; /* of a struct, as the language's front end calls it; "" if it has none */
     enum rh_type_kind machine; /* of a scalar: how it lies in memory; OTHER if that is not known */
     uint32_t bytes;
     bool is_vtable; /* of a scalar: the word that leads to a class's virtual functions */
@@ -134,6 +135,7 @@ static struct rh_tag_type *make_type(struct rh_tags *tags, LLVMValueRef node, un
     const char *name = count && operands[0] ? LLVMGetMDString(operands[0], &len) : NULL;
     type->kind = TYPE_ANY;
     type->root = type;
+    type->name = name ? name : "";
     if (!name || depth > DEEPEST)
         goto done;
     read_members(tags, type, operands, count, depth);
@@ -291,6 +293,15 @@ bool rh_ir_tags_meet(struct rh_module *m, uint32_t a, uint32_t b)
 bool rh_ir_tag_is_vtable(struct rh_module *m, uint32_t tag)
 {
     return tag && m->tags->all.data[tag].scalar->is_vtable;
+}
+
+const char *rh_ir_tag_struct(struct rh_module *m, uint32_t tag, uint64_t *offset)
+{
+    const struct rh_tag *t = &m->tags->all.data[tag];
+    if (!tag || !t->count)
+        return "";
+    *offset = t->steps[0].offset;
+    return t->steps[0].type->name;
 }
 
 /* --- fitting --- */
