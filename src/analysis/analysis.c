@@ -38,14 +38,15 @@ static void run_pointsto(struct rh_module *m, const struct rh_analysis_options *
 static void run_declared(struct rh_module *m, const struct rh_analysis_options *options,
                          struct rh_analysis *a)
 {
-    enum { SPARE = 2 };
+    enum { SPARE = 2, LONG = 5 };
     double now = rh_deadline_now(), left = (a->deadline.at - now) / 4;
     double worth = 2 * a->seconds[RH_PHASE_POINTSTO] + SPARE;
     struct rh_deadline part = {.at =
                                    options->seconds > 0 ? now + (left < worth ? left : worth) : 0};
     struct rh_pointsto_options pointsto = {
         .is_library = options->is_library, .guide = a->pointsto, .deadline = &part};
-    if (!options->trusts_declarations || a->is_coarse)
+    /* Where the first took long, the second ran out of time and told nothing (sqlite3). */
+    if (!options->trusts_declarations || a->is_coarse || a->seconds[RH_PHASE_POINTSTO] > LONG)
         return;
     a->declared = rh_pointsto_solve(m, &pointsto);
     if (!part.passed)
