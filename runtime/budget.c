@@ -15,7 +15,7 @@ enum { LONG_US = 10 };
 enum { GRACE_NS = 500000000 };
 
 /* What tasks may take of the budget beside a scout: one in so many parts. */
-enum { TASKS_SHARE = 4 };
+enum { TASKS_SHARE = 8 };
 
 _Atomic bool rt_budget_alarm, rt_budget_tasks_alarm;
 _Atomic bool rt_budget_slice_over = true;

@@ -221,14 +221,14 @@ static void test_share_of_tasks(void **state)
     rt_budget_tick();
     spend(20 * MS_NS);
     assert_false(atomic_load(&rt_budget_tasks_alarm));
-    spend_on(RT_METER_TASKS, 11 * MS_NS);
+    spend_on(RT_METER_TASKS, 6 * MS_NS);
     assert_true(atomic_load(&rt_budget_tasks_alarm));
     assert_false(atomic_load(&rt_budget_alarm));
     assert_int_equal(wakes, 1);
-    pass(2 * S_NS); /* 11 of 20 */
+    pass(2 * S_NS); /* 6 of 10 */
     rt_budget_tick();
     assert_false(atomic_load(&rt_budget_tasks_alarm));
-    spend(50 * MS_NS); /* of all */
+    spend(60 * MS_NS); /* of all */
     assert_true(atomic_load(&rt_budget_alarm) && atomic_load(&rt_budget_tasks_alarm));
 }
 

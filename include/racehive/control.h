@@ -209,7 +209,7 @@ enum rh_scout_wish {
     RH_SCOUT_USUAL, /* as often as any other */
     RH_SCOUT_RAN,   /* the same, but earlier runs have seen it: it will run */
     RH_SCOUT_FOCUS, /* it met another without a common lock, and no race is proved yet */
-    RH_SCOUT_KNOWN, /* earlier runs have shown enough of it: it is hardly looked at */
+    RH_SCOUT_KNOWN, /* earlier runs have shown enough of it: for narrow windows of its kin alone */
 };
 
 /* What a run showed of a site. */

@@ -40,7 +40,7 @@ static bool is_plain(uint8_t kind)
 /* --- when there is a window --- */
 
 /* Slices of the budget. */
-enum { LEAST_SLICE_NS = 1000000, REGULAR_SLICE_NS = 4000000, MOST_SLICE_NS = 50000000 };
+enum { LEAST_SLICE_NS = 1000000, REGULAR_SLICE_NS = 2000000, MOST_SLICE_NS = 50000000 };
 enum { AMBUSHES = 8 };           /* in one window */
 enum { NS_PER_STACK = 4000 };    /* one takes about 1 us, and all of them a quarter of the slice */
 enum { LONGEST_NS = 100000000 }; /* that one is open: others wait for their turn */
@@ -463,7 +463,7 @@ void rt_scout_creating(void)
         return;
     rt_lock(&lock);
     if (!is_open && may_open(LEAST_SLICE_NS))
-        open_window(next_slice(), RT_SCOUT_FIRST);
+        open_window(next_slice(), RT_SCOUT_WIDE);
     rt_unlock(&lock);
 }
 

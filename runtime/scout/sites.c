@@ -355,7 +355,7 @@ static bool comes_on(struct site *s)
 {
     bool is_narrow = width == RT_SCOUT_NARROW;
     if (!is_plain_and(s, IS_OFF) || (is_narrow && !rt_kin_is_chosen(s->kin) && !is_for_all(s)) ||
-        (width == RT_SCOUT_FIRST && s->wish == RH_SCOUT_KNOWN))
+        (!is_narrow && s->wish == RH_SCOUT_KNOWN))
         return false;
     if (s->sleep && width == RT_SCOUT_USUAL) {
         s->sleep--;

@@ -54,10 +54,9 @@ RT_HIDDEN uint16_t rt_scout_sites_kin(struct rh_site_name name);
 
 /* Which sites a window is for. */
 enum rt_scout_width {
-    RT_SCOUT_FIRST,  /* all but those that earlier runs know */
     RT_SCOUT_NARROW, /* those of the kin that were chosen (kin.h) */
-    RT_SCOUT_USUAL,  /* all but those that brought nothing lately */
-    RT_SCOUT_WIDE,   /* all */
+    RT_SCOUT_USUAL,  /* all but those that earlier runs know, or that brought nothing lately */
+    RT_SCOUT_WIDE,   /* all but those that earlier runs know */
 };
 /* Chooses the kin for a narrow window (rt_kin_choose). */
 RT_HIDDEN bool rt_scout_sites_choose_kin(uint16_t for_one);

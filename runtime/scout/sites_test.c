@@ -160,26 +160,27 @@ static int set_up(void **state)
 
 /* --- tests --- */
 
-static void test_first_window(void **state)
+static void test_what_is_known(void **state)
 {
     (void)state;
-    shared->scout.wishes[1] = RH_SCOUT_KNOWN;
+    shared->scout.wishes[0] = shared->scout.wishes[1] = RH_SCOUT_KNOWN;
     shared->scout.wishes[2] = RH_SCOUT_FOCUS;
     shared->scout.wishes[4] = RH_SCOUT_KNOWN;
-    open_once(RT_SCOUT_FIRST);
-    assert_true(is_armed[0] && is_armed[2] && is_armed[3]);
-    assert_false(is_armed[1]);
+    open_once(RT_SCOUT_WIDE);
+    assert_true(is_armed[2] && is_armed[3]);
+    assert_false(is_armed[0] || is_armed[1]);
     assert_true(is_armed[4]); /* it orders threads */
     rt_scout_sites_close();
-    open_once(RT_SCOUT_WIDE);
-    assert_true(is_armed[1]);
+    open_once(RT_SCOUT_NARROW);
+    assert_true(is_armed[0]); /* its kin has its turn */
+    assert_false(is_armed[1]);
 }
 
 /* Beside the chosen kin a narrow window has what runs now and then, and not what runs often. */
 static void test_narrow_window(void **state)
 {
     (void)state;
-    open_once(RT_SCOUT_FIRST);
+    open_once(RT_SCOUT_WIDE);
     visit(1, &threads[0], 2000);
     visit(2, &threads[0], 1);
     pass(1);
@@ -195,7 +196,7 @@ static void test_narrow_window(void **state)
 static void test_stacks(void **state)
 {
     (void)state;
-    open_once(RT_SCOUT_FIRST);
+    open_once(RT_SCOUT_WIDE);
     uint32_t taken = 0;
     for (uint32_t site = 0; site < 4; site++) {
         struct rt_access a = access_of(site);
@@ -225,7 +226,7 @@ int main(void)
 {
 #define CASE(test) cmocka_unit_test_setup(test, set_up)
     const struct CMUnitTest tests[] = {
-        CASE(test_first_window),
+        CASE(test_what_is_known),
         CASE(test_narrow_window),
         CASE(test_stacks),
         CASE(test_what_runs_on),

@@ -54,18 +54,33 @@ static void mark_sites(const struct rh_runs_site_vec *list, bool may_be_known,
     }
 }
 
+/* What so many runs have not seen is not likely to run in the next. */
+static void mark_unseen(const struct rh_focus_image *images, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t site = 0; site < images[i].count; site++)
+            if (images[i].wishes[site] == RH_SCOUT_USUAL)
+                images[i].wishes[site] = RH_SCOUT_KNOWN;
+}
+
 enum rh_status rh_focus_wish(struct rh_runs *runs, uint64_t chance,
                              const struct rh_focus_image *images, size_t count)
 {
     struct rh_runs_met_vec met = RH_VEC_INIT;
     struct rh_runs_site_vec sites = RH_VEC_INIT;
+    struct rh_runs_totals totals = {0};
+    bool may_be_known = chance % RH_FOCUS_ALL_ONE_IN != 0;
     enum rh_status status = rh_runs_list_met(runs, &met);
     if (status == RH_OK)
         mark_pairs(&met, chance, images, count);
     if (status == RH_OK)
         status = rh_runs_list_sites(runs, &sites);
     if (status == RH_OK)
-        mark_sites(&sites, chance % RH_FOCUS_ALL_ONE_IN != 0, images, count);
+        mark_sites(&sites, may_be_known, images, count);
+    if (status == RH_OK && may_be_known)
+        status = rh_runs_sum(runs, &totals);
+    if (status == RH_OK && totals.runs >= RH_FOCUS_SITE_RUNS)
+        mark_unseen(images, count);
     rh_vec_free(&met);
     rh_vec_free(&sites);
     return status;

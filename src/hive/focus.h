@@ -7,8 +7,9 @@
  * focus until a race is proved. Runs in which the pair was seen
  * in order speak against a race, but do not exclude it: the more there are, the fewer runs have it
  * in focus, chosen at random, so that what is left to find gets a larger share of the windows. A
- * site that many runs have seen, and that is in no such pair, is known. Earlier runs may have
- * missed something, so that now and then a run takes nothing for known.
+ * site that many runs have seen, and that is in no such pair, is known, and so is one that as many
+ * runs have not seen. Earlier runs may have missed something, so that now and then a run takes
+ * nothing for known.
  */
 #ifndef RH_HIVE_FOCUS_H
 #define RH_HIVE_FOCUS_H

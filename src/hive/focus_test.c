@@ -149,6 +149,17 @@ static void sites_are_known_in_most_runs(void **state)
     rh_runs_close(runs);
 }
 
+static void sites_that_do_not_run_are_known_in_time(void **state)
+{
+    struct rh_runs *runs = open_in(state);
+    show_site(runs, RH_FOCUS_SITE_RUNS - 1, 5, false);
+    assert_wish(runs, KNOWING, 7, RH_SCOUT_USUAL);
+    show_site(runs, 1, 5, false);
+    assert_wish(runs, KNOWING, 7, RH_SCOUT_KNOWN);
+    assert_wish(runs, KNOWING_NOTHING, 7, RH_SCOUT_USUAL);
+    rh_runs_close(runs);
+}
+
 static void a_site_in_focus_is_not_known(void **state)
 {
     struct rh_runs *runs = open_in(state);
@@ -187,6 +198,7 @@ int main(void)
         SCRATCH_TEST(order_makes_focus_rarer_and_never_ends_it),
         SCRATCH_TEST(a_proved_race_needs_no_focus),
         SCRATCH_TEST(sites_are_known_in_most_runs),
+        SCRATCH_TEST(sites_that_do_not_run_are_known_in_time),
         SCRATCH_TEST(a_site_in_focus_is_not_known),
         SCRATCH_TEST(sites_out_of_range_are_left_alone),
     };
