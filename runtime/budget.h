@@ -6,8 +6,8 @@
  *
  * Hooks and synchronisation events cost processor time. Of each thread every 64th is measured and
  * counts for 64, so that measuring costs next to nothing. Elapsed time for them is processor time
- * or wall time, whichever is more, but at most twice the processor time: a program that mostly
- * waits must not take several times as much because of us.
+ * or wall time, whichever is more, but after five seconds at most twice the processor time: a
+ * program that mostly waits must not take several times as much because of us.
  *
  * Pauses cost waiting time. Overlapping pauses count once: what counts is the time during which at
  * least one thread is paused. The budget begins with what a run of some seconds would earn, or
