@@ -46,6 +46,8 @@ static void test_shorten(void **state)
          "std::vector<std::vector<int>>::size() const"},
         {"std::__shared_ptr<settings, (__gnu_cxx::_Lock_policy)2>::get() const",
          "std::__shared_ptr<settings>::get() const"},
+        {"__shared_ptr<std::allocator<void>, settings>", "__shared_ptr<settings>"},
+        {"f<std::allocator<int> >()", "f<std::allocator<int>>()"},
         {"void std::__invoke_impl<void, main::$_0>(std::__invoke_other, main::$_0&&)",
          "std::__invoke_impl<void, main::{lambda#1}>"},
         {"main::$_1::operator()() const", "main::{lambda#2}() const"},

@@ -86,6 +86,17 @@ static const char *skip_default(const char *at)
     return at;
 }
 
+/* Behind an allocator that is the first of several arguments, as in the library's own templates;
+ * `at`, the bracket before them, if none is. */
+static const char *skip_first(const char *at)
+{
+    static const char allocator[] = "<std::allocator<";
+    if (!starts(at, allocator))
+        return at;
+    const char *end = skip_brackets(at + strlen(allocator) - 1);
+    return starts(end, ", ") ? end + strlen(", ") : at;
+}
+
 /* The arguments of a default argument are written before they are skipped: inner names first. */
 static void add_replaced(const char *full, struct rh_strbuf *out)
 {
@@ -94,6 +105,12 @@ static void add_replaced(const char *full, struct rh_strbuf *out)
         const char *end = skip_default(at);
         if (end != at) {
             at = end + (end[0] == ' ' && end[1] == '>');
+            continue;
+        }
+        end = skip_first(at);
+        if (end != at) {
+            rh_strbuf_addc(out, '<');
+            at = end;
             continue;
         }
         while (i < count && !starts(at, replacements[i].full))
