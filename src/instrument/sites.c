@@ -15,7 +15,6 @@
 #include "ir/names/expr.h"
 #include "racehive/check.h"
 
-/* A site of the current block, before it is given a key. */
 /* An address but for a constant offset: a base, and multiples of indices. */
 struct place {
     struct rh_value *base;
@@ -23,6 +22,7 @@ struct place {
     struct rh_gep_term terms[2]; /* index and scale */
 };
 
+/* A site of the current block, before it is given a key. */
 struct member {
     const struct rh_access *access;
     struct place place;
