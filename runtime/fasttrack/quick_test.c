@@ -3,7 +3,7 @@
 #include "fasttrack/quick.h"
 
 #include "detect/fakes_testing.h"
-#include "fasttrack/origins.h"
+#include "fasttrack/origins_testing.h"
 #include "fasttrack/told.h"
 #include "racehive/control.h"
 
@@ -16,22 +16,6 @@ static struct rt_clocks *clocks_of_fake(struct rt_thread *t)
 {
     (void)t;
     return &clocks_of_all;
-}
-
-/* --- origins --- */
-
-_Atomic uint64_t *_Atomic rt_origin_latest[RT_CLOCK_SLOTS][RT_ORIGIN_IMAGES];
-
-bool rt_origin_is_crowded(uint32_t slot)
-{
-    (void)slot;
-    return false;
-}
-
-uint16_t rt_origin_seek(uint32_t slot, const struct rh_image *image, uint32_t key, uint64_t context)
-{
-    (void)slot, (void)image, (void)key, (void)context;
-    return 0;
 }
 
 /* --- tests --- */

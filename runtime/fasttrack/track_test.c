@@ -7,7 +7,7 @@
 #include "fasttrack/track.h"
 
 #include "fasttrack/blocks.h"
-#include "fasttrack/origins.h"
+#include "fasttrack/origins_testing.h"
 #include "fasttrack/quick.h"
 #include "hook.h"
 #include "racehive/control.h"
@@ -118,20 +118,6 @@ static void enter_granules(struct actor *a, const struct rt_access *x, uint64_t 
 }
 
 /* --- checks --- */
-
-_Atomic uint64_t *_Atomic rt_origin_latest[RT_CLOCK_SLOTS][RT_ORIGIN_IMAGES];
-
-bool rt_origin_is_crowded(uint32_t slot)
-{
-    (void)slot;
-    return false;
-}
-
-uint16_t rt_origin_seek(uint32_t slot, const struct rh_image *image, uint32_t key, uint64_t context)
-{
-    (void)slot, (void)image, (void)key, (void)context;
-    return 0;
-}
 
 /* Of the one key of the one image: each access is of another site. */
 static _Atomic uint64_t latest_origin;

@@ -33,12 +33,5 @@ static void *count(void *arg)
 
 int main(void)
 {
-    pthread_t a, b, never;
-    if (unforeseen(0))
-        start(&never, reset, NULL);
-    start(&a, look, NULL);
-    start(&b, count, NULL);
-    finish(a);
-    finish(b);
-    return 0;
+    return run_beside(look, count, reset);
 }

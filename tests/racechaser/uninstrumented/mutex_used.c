@@ -42,12 +42,5 @@ static void *use(void *arg)
 
 int main(void)
 {
-    pthread_t a, b, never;
-    if (unforeseen(0))
-        start(&never, reset, NULL);
-    start(&a, look, NULL);
-    start(&b, use, NULL);
-    finish(a);
-    finish(b);
-    return 0;
+    return run_beside(look, use, reset);
 }

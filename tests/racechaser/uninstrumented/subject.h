@@ -26,4 +26,17 @@ INLINE void rest(void)
     nap(PERIOD);
 }
 
+/* Two threads, and a third that never runs. */
+INLINE int run_beside(void *(*look)(void *), void *(*other)(void *), void *(*reset)(void *))
+{
+    pthread_t a, b, never;
+    if (unforeseen(0))
+        start(&never, reset, NULL);
+    start(&a, look, NULL);
+    start(&b, other, NULL);
+    finish(a);
+    finish(b);
+    return 0;
+}
+
 #endif
